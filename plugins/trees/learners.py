@@ -10,7 +10,8 @@ from cwboost.kernels import CategorySets, TreeEvaluator, rows_for_trees
 
 __all__ = ["TreeLearners"]
 
-NAMES = ("offsets", "feature", "threshold", "left", "missing", "output", "gain")
+OF_NODES = ("feature", "threshold", "left", "missing", "output", "gain")
+NAMES = ("offsets", *OF_NODES)
 SETS = {"set_start", "set_bits"}
 
 
@@ -141,7 +142,7 @@ class TreeLearners(cwboost.WeakLearners):
         sizes = np.diff(self.offsets)[indices]
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         nodes = np.arange(offsets[-1]) + np.repeat(self.offsets[indices] - offsets[:-1], sizes)
-        parts = {name: getattr(self, name)[nodes] for name in NAMES if name != "offsets"}
+        parts = {name: getattr(self, name)[nodes] for name in OF_NODES}
         sets = None if self.category_sets is None else self.category_sets.take(nodes)
         return TreeLearners(offsets, **parts, n_features=self.n_features, category_sets=sets)
 
@@ -154,9 +155,7 @@ class TreeLearners(cwboost.WeakLearners):
         sizes = np.concatenate([np.diff(batch.offsets) for batch in batches])
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         parts = {
-            name: np.concatenate([getattr(batch, name) for batch in batches])
-            for name in NAMES
-            if name != "offsets"
+            name: np.concatenate([getattr(batch, name) for batch in batches]) for name in OF_NODES
         }
         sets = None
         if any(batch.category_sets is not None for batch in batches):
@@ -199,15 +198,9 @@ def _merged(learners: TreeLearners) -> TreeLearners:
     new = np.cumsum(reached) - 1
     is_leaf = output[kept] != 0
     offsets = np.append(new[learners.offsets[:-1]], len(kept))
-    parts = {name: getattr(learners, name)[kept] for name in NAMES if name != "offsets"}
-    for name, of_leaf in (
-        ("feature", -1),
-        ("threshold", 0),
-        ("left", -1),
-        ("missing", 0),
-        ("gain", 0),
-    ):
-        parts[name][is_leaf] = of_leaf
+    parts = {name: getattr(learners, name)[kept] for name in OF_NODES}
+    for name in ("feature", "threshold", "left", "missing", "gain"):
+        parts[name][is_leaf] = -1 if name in ("feature", "left") else 0
     parts["left"][~is_leaf] = (new[child[kept]] - new[root[kept]])[~is_leaf]
     parts["output"] = output[kept]
     sets = learners.category_sets
