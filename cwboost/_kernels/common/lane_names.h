@@ -20,7 +20,6 @@
 #define cwb_r_below CWB_NAME(cwb_r_below)
 #define cwb_r_abs CWB_NAME(cwb_r_abs)
 #define cwb_r_max CWB_NAME(cwb_r_max)
-#define cwb_r_union CWB_NAME(cwb_r_union)
 #define cwb_r_signs CWB_NAME(cwb_r_signs)
 #define cwb_r_scale CWB_NAME(cwb_r_scale)
 

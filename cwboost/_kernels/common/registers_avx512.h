@@ -29,7 +29,6 @@ CWB_INLINE cwb_register_mask cwb_r_below(cwb_register x, cwb_register y) {
 }
 CWB_INLINE cwb_register cwb_r_abs(cwb_register x) { return _mm512_abs_pd(x); }
 CWB_INLINE cwb_register cwb_r_max(cwb_register x, cwb_register y) { return _mm512_max_pd(x, y); }
-CWB_INLINE cwb_register cwb_r_union(cwb_register x, cwb_register y) { return _mm512_or_pd(x, y); }
 CWB_INLINE unsigned cwb_r_signs(cwb_register x) {
     return _cvtmask8_u32(_mm512_movepi64_mask(_mm512_castpd_si512(x)));
 }

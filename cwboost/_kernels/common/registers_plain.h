@@ -41,9 +41,6 @@ CWB_INLINE cwb_register_mask cwb_r_below(cwb_register x, cwb_register y) {
 }
 CWB_INLINE cwb_register cwb_r_abs(cwb_register x) { return fabs(x); }
 CWB_INLINE cwb_register cwb_r_max(cwb_register x, cwb_register y) { return x > y ? x : y; }
-CWB_INLINE cwb_register cwb_r_union(cwb_register x, cwb_register y) {
-    return cwb_r_of_bits(cwb_r_bits(x) | cwb_r_bits(y));
-}
 CWB_INLINE unsigned cwb_r_signs(cwb_register x) { return (unsigned)(cwb_r_bits(x) >> 63); }
 CWB_INLINE cwb_register cwb_r_scale(cwb_register x, cwb_register k) {
     return cwb_r_of_bits(cwb_r_bits(x) + (cwb_r_bits(k) << 52));

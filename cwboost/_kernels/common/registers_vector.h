@@ -40,9 +40,6 @@ CWB_INLINE cwb_register cwb_r_abs(cwb_register x) {
 CWB_INLINE cwb_register cwb_r_max(cwb_register x, cwb_register y) {
     return cwb_r_pick(x > y, x, y);
 }
-CWB_INLINE cwb_register cwb_r_union(cwb_register x, cwb_register y) {
-    return (cwb_register)((cwb_register_mask)x | (cwb_register_mask)y);
-}
 CWB_INLINE unsigned cwb_r_signs(cwb_register x) {
 #if CWB_IS(AVX2)
     return (unsigned)_mm256_movemask_pd((__m256d)x);
