@@ -8,12 +8,7 @@ import numpy as np
 from cwboost.plugins.trees.learners import TreeLearners
 
 import cwboost
-from cwboost.kernels import (
-    BinnedMatrix,
-    Bins,
-    GrowingTrees,
-    NodeRows,
-)
+from cwboost.kernels import BinnedMatrix, Bins, GrowingTrees, NodeRows
 
 __all__ = ["PartitionTrees", "TreePlan"]
 
@@ -22,15 +17,7 @@ CODES = 256
 
 
 class TreePlan(cwboost.PricingPlan):
-    """Trees on shared bins.
-
-    Parameters
-    ----------
-    bins : Bins
-        Of all columns; category codes are bins.
-    settings : dict
-        The hyper-parameters in the kernel's terms.
-    """
+    """Trees on shared bins of all columns; `settings` are those of `GrowingTrees`."""
 
     def __init__(self, bins: Bins, settings):
         self.bins, self.settings = bins, settings
@@ -69,14 +56,7 @@ class TreePlan(cwboost.PricingPlan):
 
 
 class PartitionTrees(cwboost.PartitionPricer):
-    """Trees on one partition in bins: the sums that the plan asks for, and outputs.
-
-    Parameters
-    ----------
-    binned : BinnedMatrix
-    counted : bool
-        True if the sums count examples.
-    """
+    """Trees on one partition in bins: the sums that the plan asks for, and outputs."""
 
     def __init__(self, binned: BinnedMatrix, counted):
         self._bins = binned.bins

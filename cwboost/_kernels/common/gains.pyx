@@ -12,17 +12,8 @@ __all__ = ["fractions_beyond_chance"]
 def fractions_beyond_chance(edges, sums, norms, deviations):
     """Return ``1 - by_chance / edges``; 0 for an edge that is an error of rounding.
 
-    By chance, a learner has the mean over the deviations u of ``max(|sum|, u norm)``.
-
-    Parameters
-    ----------
-    edges, sums, norms : array-likes of shape (n_learners,), float
-        Edge of each learner; sum and norm of the weights of its target.
-    deviations : ndarray of shape (n_deviations,), dtype float64
-
-    Returns
-    -------
-    ndarray of shape (n_learners,), dtype float32
+    By chance, a learner has the mean over the deviations u of ``max(|sum|, u norm)``, with the sum
+    and the norm of the weights of its target.
     """
     edges, sums, norms = (as_vector(edges, FLOAT64), as_vector(sums, FLOAT64),
                           as_vector(norms, FLOAT64))

@@ -31,26 +31,11 @@ def find_false_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
                     int n_threads=1):
     """Compute the edges of learners from their outputs, and compare them with those given.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_targets, n_samples), dtype float64
-        The last axis contiguous.
-    outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8
-        See `cwboost.pack_outputs`.
-    edges : ndarray of shape (n,), dtype float64
-    target : ndarray of shape (n,), dtype int64
-        The row of weights of each learner, ascending.
-    exact : bool
-        The best learner of a target is no weaker than the better constant.
-    n_threads : int, default=1
-
-    Returns
-    -------
-    tuple or None
-        None if all is right, up to a bound on the rounding of such sums. Else what is wrong, the
-        index of the first such learner, and a number: `FALSE_EDGE` and the edge by the outputs,
-        or `WEAK_EDGE`, the best learner of a target, and the edge of the better constant. Cost:
-        one pass over the weights of each learner.
+    `target` is the row of weights of each learner, ascending; if `exact`, the best learner of a
+    target is no weaker than the better constant. None if all is right, up to a bound on the
+    rounding of such sums. Else what is wrong, the index of the first such learner, and a number:
+    `FALSE_EDGE` and the edge by the outputs, or `WEAK_EDGE`, the best learner of a target, and the
+    edge of the better constant. Costs one pass over the weights of each learner.
     """
     cdef int64_t j, n = outputs.shape[0], n_samples = weights.shape[1], n_rows = weights.shape[0]
     cdef int64_t best

@@ -38,14 +38,7 @@ cdef double FEW = 0.3
 
 
 cdef class Directions:
-    """Directions in the columns of a matrix W, with one offset per direction.
-
-    Parameters
-    ----------
-    directions : ndarray of shape (n_features, n_columns), dtype float64
-    centre : ndarray of shape (n_features,), dtype float64, or None
-        Row whose projections are the offsets; None means zeros.
-    """
+    """Directions in the columns of a matrix W, with the projections of a centre as offsets."""
 
     # The directions, with columns of zeros up to a multiple of 8.
     cdef double[:, ::1] W
@@ -202,12 +195,7 @@ cdef class Directions:
 
 
 cdef class Panels:
-    """Directions in panels of eight columns, each with the features that it uses: for dense rows.
-
-    Parameters
-    ----------
-    directions : Directions
-    """
+    """Directions in panels of eight columns, each with the features that it uses."""
 
     cdef double[:, ::1] panels
     cdef int32_t[::1] feature

@@ -28,20 +28,7 @@ def group_values(const double[::1] values, const int64_t[::1] counts, int64_t ma
 
     A bin is closed when it holds its share of the examples not yet placed, or when the next value
     alone fills a share, so that a frequent value gets its own bin. If there are at most as many
-    values as bins, every value is a bin.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_values,), dtype float64
-        Distinct values, ascending.
-    counts : ndarray of shape (n_values,), dtype int64
-    max_bins : int
-        At least 1.
-
-    Returns
-    -------
-    lowest, highest : ndarrays of shape (n_bins,), dtype float64
-        Smallest and largest value of each bin.
+    values as bins, every value is a bin. Returns the smallest and the largest value of each bin.
     """
     cdef int64_t i, n = values.shape[0], n_bins = 0, placed = 0, bins_left = max_bins, left
     cdef bint exact = n <= max_bins, close
@@ -88,20 +75,7 @@ cdef void codes_of(
 
 def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
                    const int64_t[::1] bin_start, uint8_t[:, ::1] codes, int n_threads):
-    """Write the codes of dense features, one row per feature.
-
-    Parameters
-    ----------
-    columns : memoryview of shape (n_features, n_rows), dtype uint8, float32 or float64
-        With any strides: a matrix need not be copied.
-    highest : memoryview, dtype float64
-        Largest value of every bin, feature after feature.
-    bin_start : memoryview of shape (n_features + 1,), dtype int64
-        Begin of the bins of each feature in `highest`.
-    codes : memoryview of shape (n_features, n_rows), dtype uint8
-        Filled.
-    n_threads : int
-    """
+    """Write the codes of dense features, (n_features, n_rows), see `Bins` for their bins."""
     cdef int64_t n_features = columns.shape[0], n_rows = columns.shape[1], task, f, first
     cdef int64_t step = columns.strides[1] // <int64_t> sizeof(feature_t)
     cdef int64_t n_tasks = n_features * ((n_rows + ROWS - 1) // ROWS)
@@ -114,7 +88,7 @@ def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
 def encode_entries(const double[::1] values, const int64_t[::1] indptr,
                    const double[::1] highest, const int64_t[::1] bin_start,
                    uint8_t[::1] codes, int n_threads):
-    """Write codes of the stored entries of a sparse matrix by column; see `encode_columns`."""
+    """Write codes of the stored entries of a sparse matrix by column."""
     cdef Py_ssize_t f, n_features = indptr.shape[0] - 1
     if values.shape[0] == 0:
         return

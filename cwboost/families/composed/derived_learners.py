@@ -48,23 +48,12 @@ BATCHES_KEPT = 8
 
 
 class DerivedLearners(ArrayLearners):
-    """Thresholds on derived features; a subclass per family has its parameters in `layout`.
-
-    Attributes
-    ----------
-    family : type
-    defined : set of str
-        The methods that the family defines besides `draw`.
-    is_linear : bool
-        True if the family has directions.
-    is_projected : bool
-        True if derived features are computed from these.
-    """
+    """Thresholds on derived features; a subclass per family has its parameters in `layout`."""
 
     family: ClassVar[type[WeakLearnerFamily]]
-    defined: ClassVar[set[str]]
-    is_linear: ClassVar[bool]
-    is_projected: ClassVar[bool]
+    defined: ClassVar[set[str]]  # its methods besides `draw`
+    is_linear: ClassVar[bool]  # it has directions
+    is_projected: ClassVar[bool]  # derived features are computed from these
 
     @classmethod
     def of_family(cls, family: type[WeakLearnerFamily], defined) -> type[DerivedLearners]:
@@ -87,13 +76,8 @@ class DerivedLearners(ArrayLearners):
     def drawn(cls, parameters, shared, n_features: int) -> DerivedLearners:
         """Return a batch of one learner, still without threshold, per derived feature.
 
-        Parameters
-        ----------
-        parameters : dict of str to array-like
-            What `DerivedFeatureFamily.draw` returned.
-        shared : dict of str to ndarray
-            With an axis of one group in front.
-        n_features : int
+        `parameters` are what `DerivedFeatureFamily.draw` returned; the arrays of `shared` have an
+        axis of one group in front.
         """
         if set(parameters) != set(cls.family.layout):
             raise ValueError(
@@ -113,20 +97,12 @@ class DerivedLearners(ArrayLearners):
     def with_thresholds(
         self, feature, found, sums, norms, n_derived: int, gains=None
     ) -> DerivedLearners:
-        """Return the learners that a search found on the derived features of this batch.
+        """Return the learners that a search of `n_derived` features found on those of this batch.
 
-        Parameters
-        ----------
-        feature : ndarray of shape (n,), int
-            Index into this batch; -1 is a constant.
-        found : tuple of ndarrays
-            Threshold, polarity, output for a missing value, and edge of each learner.
-        sums, norms : ndarray of shape (n_targets,), dtype float64
-            As for `cwboost.kernels.gained_fractions`.
-        n_derived : int
-            Number of features that were searched.
-        gains : callable, default=None
-            `cwboost.kernels.LinearGains` with the weights, if the features are linear.
+        `feature` is an index into this batch, or -1 for a constant; `found` has threshold,
+        polarity, output for a missing value, and edge of each learner; `sums` and `norms` are as
+        for `cwboost.kernels.gained_fractions`, and `gains` is `cwboost.kernels.LinearGains` with
+        the weights, if the features are linear.
         """
         threshold, polarity, missing, edges = found
         split = feature >= 0

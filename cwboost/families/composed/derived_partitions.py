@@ -26,15 +26,7 @@ BINS = 256
 
 
 class DerivedPlan(PricingPlan):
-    """The driver gathers the examples that `draw` sees, draws, and chooses between bins.
-
-    Parameters
-    ----------
-    family : DerivedFeatureFamily
-    summaries : list
-        What `DerivedFeatureFamily.summarise` returned for each partition.
-    class_counts : ndarray of shape (n_classes,), or None
-    """
+    """The driver gathers the examples that `draw` sees, draws, and chooses between bins."""
 
     def __init__(self, family: WeakLearnerFamily, summaries: list, class_counts):
         self.family, self._summaries = family, summaries
