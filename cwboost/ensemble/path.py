@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.ensemble.growing_path import GrowingPath
-
 __all__ = ["CoefficientPath", "PathBuilder"]
 
 PATH_DTYPES = {
@@ -19,7 +17,6 @@ PATH_DTYPES = {
     "score_index": np.dtype(np.int32),
     "value": np.dtype(np.float64),
 }
-OFFSETS = ("round_offsets", "learners_offsets")
 LARGEST_COEF = 1e100  # no sum of such overflows; training never comes near
 
 
@@ -195,20 +192,45 @@ def _check_offsets(name: str, offsets: np.ndarray, total: int) -> None:
         raise ValueError(f"{name} must not decrease")
 
 
-class PathBuilder(GrowingPath):
-    """A `CoefficientPath` that grows round by round; a round costs the coefficients it changes.
+class PathBuilder:
+    """A `CoefficientPath` that grows round by round; it may continue another `path`.
 
-    A round joins the path in one step, so that an interrupt leaves a path of whole rounds. It may
-    continue another `path`.
+    A round joins the path in one step, so that an interrupt leaves a path of whole rounds.
     """
 
     def __init__(self, path: CoefficientPath | None = None):
         if path is None:
-            empty = {name: np.empty(0, dtype) for name, dtype in PATH_DTYPES.items()}
-            path = CoefficientPath(**(empty | {name: np.zeros(1, np.int64) for name in OFFSETS}))
+            no_rounds = np.zeros(1, np.int64)
+            no_entries = [np.zeros(0, PATH_DTYPES[n]) for n in ("column", "score_index", "value")]
+            path = CoefficientPath(no_rounds, no_rounds, *no_entries)
         path._require_stages()
-        super().__init__(**path.arrays())
+        self._start = path
+        self._rounds: list[tuple] = []
+
+    @property
+    def n_rounds(self) -> int:
+        return self._start.n_rounds + len(self._rounds)
+
+    def append(self, columns, score_index, values, n_learners: int) -> None:
+        """Record a round: new values of distinct coefficients, 0 to remove a learner.
+
+        `n_learners` are known after this round, those of earlier rounds included. The arrays are
+        kept as they are, so that none of them may change.
+        """
+        self._rounds.append((columns, score_index, values, n_learners))
 
     def path(self) -> CoefficientPath:
         """Return the path of the rounds so far."""
-        return CoefficientPath(**self.arrays())
+        start = self._start
+        rounds = [(start.column, start.score_index, start.value, start.n_learners), *self._rounds]
+        *entries, known = zip(*rounds)
+        ends = np.cumsum([len(values) for values in entries[2]])
+        round_offsets = np.append(start.round_offsets, ends[1:])
+        learners_offsets = np.append(start.learners_offsets, known[1:]).astype(np.int64)
+        column, score_index, value = map(np.concatenate, entries)
+        column, score_index = column.astype(np.int32), score_index.astype(np.int32)
+        n_scores = int(score_index.max(initial=0)) + 1
+        keys = np.repeat(np.arange(self.n_rounds), np.diff(round_offsets)) * known[-1] + column
+        order = np.argsort(keys * n_scores + score_index)
+        parts = column[order], score_index[order], value[order]
+        return CoefficientPath(round_offsets, learners_offsets, *parts)

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cwboost._kernels.ensemble.changed import assign, changed
-
 __all__ = ["Changes", "RecordedColumns"]
 
 
@@ -41,7 +39,8 @@ class RecordedColumns:
             self._ids = np.pad(self._ids, ((0, 0), (0, missing)))
             self._recorded = np.pad(self._recorded, ((0, 0), (0, missing)))
         # NaN is not a coefficient, so that the round records the column even if it stays at zero.
-        assign(self._recorded, self._ids, classes, rows, ids)
+        self._recorded[classes, rows] = np.nan
+        self._ids[classes, rows] = ids
 
     def share(self, row: int, learner: int) -> None:
         """Say that a learner stands behind column `row` of every class."""
@@ -49,7 +48,10 @@ class RecordedColumns:
 
     def changes(self, coef) -> Changes:
         """Return what differs in a coefficient matrix from what `record` last took."""
-        return Changes(*changed(coef, self._recorded, self._ids))
+        recorded = self._recorded
+        places = (coef != recorded).ravel().nonzero()[0]
+        of_places = self._ids.take(places), places // coef.shape[1]
+        return Changes(places, *of_places, coef.take(places), recorded.take(places))
 
     def record(self, changes: Changes) -> None:
         """Take the values of `changes` as recorded."""

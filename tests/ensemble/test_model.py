@@ -117,15 +117,6 @@ def test_builder_continues_a_path(rng):
     np.testing.assert_equal(builder.path().arrays(), path.arrays())
 
 
-def test_builder_refuses_lengths_and_vanishing_learners():
-    builder = PathBuilder()
-    with pytest.raises(ValueError, match="same length"):
-        builder.append([0, 1], [0], [1.0], 2)
-    builder.append([], [], [], 2)
-    with pytest.raises(ValueError, match="at least 2"):
-        builder.append([], [], [], 1)
-
-
 def test_final_keeps_scores_and_refuses_stages(model, rng):
     ensemble, _ = model
     X = rng.normal(size=(20, 6))

@@ -1,1 +1,0 @@
-"""Kernels for the model that grows round by round."""
