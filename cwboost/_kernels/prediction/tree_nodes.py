@@ -1,4 +1,4 @@
-"""The inner nodes of a batch of trees, laid out for evaluation (see trees.h)."""
+"""The nodes of a batch of trees, laid out for rows of values or for rows of codes (see trees.h)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cwboost._kernels.prediction.coded_nodes import heights
+from cwboost.support.lazy import made_once
 
-__all__ = ["FlatNodes", "laid_out", "laid_out_graded"]
+__all__ = ["CODED_NODE", "NODE", "TreeLayouts", "TreeNodes"]
 
-POSITIVE, FIRST = 1, 2
-"""Places of the positive leaf and of the root in a tree, as in trees.h."""
+BLOCK = 64
+"""Rows of a block, as in trees.h."""
+
+PER_COLUMN = 255
+"""Thresholds per column of codes."""
 
 CATEGORIES = 2
 """Flag of a node that tests categories, as in trees.h."""
@@ -20,79 +23,128 @@ NODE = np.dtype(
     [
         ("threshold", np.float64),
         ("feature", np.int32),
-        ("child", np.int32, 2),
-        ("flags", np.int32),
+        ("left", np.int32),
+        ("flags", np.int64),
     ]
 )
-"""An inner node: ``cwb_inner`` of trees.h."""
+"""A node that compares a value: ``cwb_node`` of trees.h."""
+
+CODED_NODE = np.dtype([("at", np.uint32), ("next", np.uint32)])
+"""A node that compares a code: ``cwb_coded_node`` of trees.h."""
+
+CODING = np.dtype(
+    [
+        ("table", np.int64),
+        ("steps", np.int32),
+        ("feature", np.int32),
+        ("low", np.int32),
+        ("high", np.int32),
+    ]
+)
+"""The codes of a feature among some of its thresholds: ``cwb_coding`` of trees.h."""
+
+ROWS_WORTH_CODES, TREES_WORTH_CODES = 64, 64
+"""Fewer rows do not repay the search for codes, nor do fewer trees or no more than features."""
+
+ROWS_PER_NODE = 8
+"""Rows per node of a tree that repay the layout for codes if there is one for values."""
 
 
 @dataclass(frozen=True)
-class FlatNodes:
-    """Arrays of ``cwb_trees`` of trees.h, by the names of its members; heights of graded trees."""
+class TreeNodes:
+    """Nodes that compare values or, if there are `codings`, codes in `n_columns` columns."""
 
     nodes: np.ndarray
-    start: np.ndarray
-    constant: np.ndarray
-    walk: np.ndarray
-    height: np.ndarray
-    output: np.ndarray
-    most_inner: int
+    codings: np.ndarray | None = None
+    thresholds: np.ndarray | None = None
+    n_columns: int = 0
 
 
-def laid_out(offsets, feature, threshold, left, missing, output, sets, max_by_set):
-    """Return the nodes of all trees, each tree's two leaves before its inner nodes.
+class TreeLayouts:
+    """The layouts of a batch of trees, each made for the first rows that need it.
 
-    Parameters
-    ----------
-    offsets, feature, threshold, left, missing, output : ndarray
-        As for `TreeEvaluator`.
-    sets : ndarray of int
-        The inner nodes that test categories.
-    max_by_set : int
-        Trees of more inner nodes than this are walked.
+    Threads that share a model may both make one; either serves. Python exchanges an attribute
+    whole, which holds for no field of an extension type unless one thread runs at a time.
+
+    `trees` are offsets, feature, threshold, left, missing and output, as for `TreeEvaluator`, but
+    features are the columns of a block of values. `place` is that of each node in its tree, and
+    `sets` are the inner nodes that test categories.
     """
-    inner = feature >= 0
-    before = np.concatenate([[0], np.cumsum(inner)])  # inner nodes before each node
-    root = offsets[: len(offsets) - 1]
-    start = (before[offsets] + FIRST * np.arange(len(offsets))).astype(np.int64)
-    # Place of every node in its tree: leaves by output, inner nodes in order.
-    tree = np.repeat(np.arange(len(root)), np.diff(offsets))
-    place = np.where(inner, FIRST + before[: len(inner)] - before[offsets[tree]], output > 0)
-    child = left[inner] + root[tree[inner]]
-    at = np.arange(len(child)) + FIRST * (tree[inner] + 1)
-    nodes = np.zeros(start[-1], dtype=NODE)
-    nodes["child"][start[:-1] + POSITIVE] = POSITIVE
-    nodes["threshold"][at] = threshold[inner]
-    nodes["feature"][at] = feature[inner]
-    nodes["child"][at] = np.column_stack([place[child], place[child + 1]])
-    nodes["flags"][at] = missing[inner] > 0
-    nodes["flags"][at[sets]] |= CATEGORIES
-    nodes["threshold"][at[sets]] = sets.view(np.float64)
-    sizes = np.diff(start) - FIRST
-    constant = (output[root] > 0).astype(np.uint8)
-    walk = (sizes > max_by_set).astype(np.uint8)
-    height = np.zeros(0, np.int32)
-    return FlatNodes(nodes, start, constant, walk, height, output, int(sizes.max(initial=0)))
+
+    def __init__(self, trees, place: np.ndarray, sets: np.ndarray):
+        self._trees, self._place, self._sets = trees, place, sets
+        offsets, feature, *_ = trees
+        n_trees, n_used = len(offsets) - 1, int(feature.max(initial=-1)) + 1
+        self._suits_codes = not len(sets) and n_trees >= max(TREES_WORTH_CODES, n_used)
+        self._n_rows = 0  # of all calls that would have used codes
+
+    def for_rows(self, n_rows: int) -> TreeNodes:
+        """Return the nodes for codes if these are worth their search, else those for values."""
+        if not self._suits_codes or n_rows < ROWS_WORTH_CODES:
+            return self._on_values
+        self._n_rows += n_rows
+        made = self.__dict__
+        # Nodes for values, if there are any, serve until others repay their making.
+        if "_on_codes" not in made and "_on_values" in made:
+            n_trees = len(self._trees[0]) - 1
+            if self._n_rows * n_trees < ROWS_PER_NODE * len(self._on_values.nodes):
+                return self._on_values
+        return self._on_codes or self._on_values
+
+    @made_once
+    def _on_values(self) -> TreeNodes:
+        _, feature, threshold, left, missing, _ = self._trees
+        inner = np.flatnonzero(feature >= 0)
+        nodes = np.zeros(len(feature), NODE)
+        # A leaf leads every row to itself.
+        nodes["threshold"], nodes["left"] = np.inf, self._place
+        nodes["threshold"][inner], nodes["left"][inner] = threshold[inner], left[inner]
+        nodes["feature"][inner] = feature[inner]
+        nodes["flags"][inner] = missing[inner] > 0
+        of_sets = inner[self._sets]
+        nodes["flags"][of_sets] |= CATEGORIES
+        nodes["threshold"][of_sets] = self._sets.view(np.float64)
+        return TreeNodes(nodes)
+
+    @made_once
+    def _on_codes(self) -> TreeNodes | None:
+        """The nodes of trees without category sets; None if a tree or the model is too large."""
+        offsets, feature, threshold, left, missing, output = self._trees
+        inner = np.flatnonzero(feature >= 0)
+        codings, thresholds, column, code, n_columns = _codings(
+            feature[inner], threshold[inner], missing[inner] > 0
+        )
+        too_large = np.diff(offsets).max() >= 1 << 24 or n_columns * BLOCK >= 1 << 32
+        if n_columns == 0 or too_large:
+            return None
+        nodes = np.empty(len(feature), CODED_NODE)
+        nodes["at"], nodes["next"] = output > 0, self._place << 8
+        nodes["at"][inner] = column * BLOCK
+        nodes["next"][inner] = left[inner].astype(np.uint32) << 8 | PER_COLUMN - code
+        return TreeNodes(nodes, codings, thresholds, n_columns)
 
 
-def laid_out_graded(offsets, feature, threshold, left, missing, output, sets):
-    """Return the nodes of graded trees, in their own order; leaves lead to themselves.
-
-    Parameters
-    ----------
-    offsets, feature, threshold, left, missing, output, sets
-        As for `laid_out`.
-    """
-    inner = np.flatnonzero(feature >= 0)
-    nodes = np.zeros(len(feature), dtype=NODE)
-    place = np.arange(len(feature)) - np.repeat(offsets[:-1], np.diff(offsets))
-    nodes["child"] = place[:, None]
-    nodes["threshold"], nodes["feature"] = threshold, np.maximum(feature, 0)
-    nodes["child"][inner] = np.column_stack([left[inner], left[inner] + 1])
-    nodes["flags"][inner] = missing[inner] > 0
-    nodes["flags"][inner[sets]] |= CATEGORIES
-    nodes["threshold"][inner[sets]] = sets.view(np.float64)
-    none = np.zeros(len(offsets) - 1, np.uint8)
-    height = heights(offsets, feature, left).astype(np.int32)
-    return FlatNodes(nodes, offsets.astype(np.int64), none, none, height, output, 0)
+def _codings(feature, threshold, missing_right):
+    """Return codings, their thresholds, column and code of every inner node, number of columns."""
+    n_features = int(feature.max(initial=-1)) + 1
+    order = np.argsort(feature.astype(np.min_scalar_type(n_features)), kind="stable")
+    ends = np.cumsum(np.bincount(feature, minlength=n_features))
+    column, code = np.empty(len(feature), np.uint32), np.empty(len(feature), np.uint32)
+    codings, tables, n_table, n_columns = [], [np.zeros(0)], 0, 0
+    for f, nodes in enumerate(np.split(order, ends[:-1])):
+        distinct = np.unique(threshold[nodes])
+        rank = np.searchsorted(distinct, threshold[nodes])
+        chunk, code[nodes] = np.divmod(rank, PER_COLUMN)
+        side = 2 * chunk + missing_right[nodes]
+        first, n_chunks = 0, -(-len(distinct) // PER_COLUMN)
+        used = np.bincount(side, minlength=2 * n_chunks) > 0
+        of_side = np.where(used, n_columns + np.cumsum(used) - 1, -1)
+        column[nodes] = of_side[side]
+        n_columns += int(used.sum())
+        for low, high in of_side.reshape(-1, 2).tolist():
+            part = distinct[first : first + PER_COLUMN]
+            steps = len(part).bit_length()
+            codings.append((n_table, steps, f, low, high))
+            tables += [part, np.full((1 << steps) - 1 - len(part), np.inf)]
+            n_table, first = n_table + (1 << steps) - 1, first + PER_COLUMN
+    return np.array(codings, CODING), np.concatenate(tables), column, code, n_columns

@@ -1,68 +1,114 @@
-/* Outputs of binary trees on blocks of 64 rows.
+/* Outputs of binary trees on blocks of 64 rows, from the values of features or from codes of these.
  *
  * A leaf is -1 or +1, so the outputs of a tree on 64 rows are 64 bits. They are found without a
- * branch: a node holds the set of rows that reach it, 64 comparisons give the set that goes right,
- * and a positive leaf adds its set to the tree's. Row i of a block is bit i. Large trees, of which
- * few nodes are reached, are walked by each row instead, eight rows abreast.
+ * branch: a node holds the set of rows that reach it, and 64 comparisons give the set that goes
+ * right. Row i of a block is bit i. Large trees, of which few nodes are reached, are walked by each
+ * row instead, eight rows abreast. The leaves of graded trees are whole numbers up to 127.
  *
- * Cost per tree and block: 64 comparisons per inner node, or per level of a tree that is walked;
- * 64 additions per score. Some trees at a time meet several blocks, so that they are read from
- * memory once for all of these.
+ * Codes have one byte. A node asks whether x > t, and t is one of the distinct thresholds
+ * t_0 < ... < t_(n-1) that a model has for the feature. With the rank r(x) = #{j : t_j < x}, x >
+ * t_j if and only if r(x) > j, so the ranks of a row decide all its comparisons without error. A
+ * feature has one column of codes per 255 thresholds, whose code is the rank among these, 0 to 255;
+ * NaN is 0 in it, so that it goes left. Nodes that send NaN right read another column, in which NaN
+ * is 255.
+ *
+ * Cost per tree and block: 64 comparisons per inner node, and two sets written; or, for a tree that
+ * is walked, as many steps per row as the tree has levels, each with three loads and no branch; 64
+ * additions per score. Codes cost a search of up to 8 steps per value and column, once for all
+ * trees. Some trees at a time meet several blocks, so that they are read from memory once for all
+ * of these.
  */
 #ifndef CWBOOST_TREE_PREDICT_H
 #define CWBOOST_TREE_PREDICT_H
 
-#include <stdint.h>
+#include "common/targets.h"
 
 #define CWB_BLOCK 64
 #define CWB_ABREAST 8
 
-/* Places of leaves and of the root, if the root is not a leaf. */
-enum { CWB_NEGATIVE = 0, CWB_POSITIVE = 1, CWB_FIRST = 2 };
-
 enum { CWB_MISSING_RIGHT = 1, CWB_CATEGORIES = 2 };
 
-/* Inner node. Its children are places in the same tree: CWB_NEGATIVE, CWB_POSITIVE, or
- * CWB_FIRST + index of an inner node. A node with CWB_CATEGORIES sends the codes right
- * whose bits are set in bytes set_start[set] to set_start[set + 1] of set_bits. */
+/* A node that compares a value. With CWB_CATEGORIES it sends the codes of categories right whose
+ * bits are set in bytes set_start[set] to set_start[set + 1] of set_bits. A leaf leads to itself.
+ */
 typedef struct {
     union {
         double threshold;
         int64_t set;
     };
-    int32_t feature;  /* column of the block */
-    int32_t child[2]; /* left, right */
-    int32_t flags;
-} cwb_inner;
+    int32_t feature; /* column of a block of values */
+    int32_t left;    /* place of the left child in the tree; the right child follows it */
+    int64_t flags;
+} cwb_node;
 
-/* A batch of trees. The first two nodes of each are its leaves, whose children are themselves. */
+/* A node that compares a code: c sends a row to the place (next + c) >> 8 of the tree. In an inner
+ * node, whose threshold has rank j, `next` is 256 times its left child's place and 255 - j, so that
+ * codes above j carry over to the right child; `at` is 64 times the column of codes. A leaf leads
+ * to itself, by 256 times its place, and its `at` is 1 if its output is positive, else 0. */
 typedef struct {
-    const cwb_inner *nodes;
-    const int64_t *start;    /* begin of the nodes of each tree */
-    const uint8_t *constant; /* output of a tree without inner nodes */
-    const uint8_t *walk;     /* 1 for trees that are walked by each row */
-    const int64_t *set_start;
-    const uint8_t *set_bits;
-    int64_t n_trees;
-    int64_t n_sets; /* 0: no node has CWB_CATEGORIES */
-    /* Graded trees only: their nodes begin with the root, and leaves lead to themselves. */
+    uint32_t at, next;
+} cwb_coded_node;
+
+/* The codes of a feature among up to 255 of its thresholds. */
+typedef struct {
+    int64_t table;   /* begin of 2^steps - 1 thresholds, ascending, +inf after the last */
+    int32_t steps;   /* of the binary search */
+    int32_t feature; /* column of a block of values */
+    int32_t low;     /* column of a block of codes in which NaN is 0, or -1 */
+    int32_t high;    /* column in which NaN is 255, or -1 */
+} cwb_coding;
+
+/* A batch of trees, each with its root first. Either `nodes` or `coded` is NULL. */
+typedef struct {
+    const cwb_node *nodes;
+    const cwb_coded_node *coded;
+    const int64_t *start; /* begin of the nodes of each tree */
+    /* Places of the inner nodes of each tree that is not walked, parents first, then of its leaves
+     * with a positive output, of graded trees of all leaves. */
+    const int32_t *order;
+    const int64_t *order_start;
+    const int32_t *n_inner;
     const int32_t *height; /* levels of each tree below its root */
     const int8_t *output;  /* of every node */
+    int64_t n_trees;
+    int64_t max_reached; /* trees of more inner nodes are walked */
+    int is_graded;
+    const int64_t *set_start;
+    const uint8_t *set_bits;
+    int64_t n_sets; /* 0: no node has CWB_CATEGORIES */
+    const cwb_coding *codings;
+    const double *thresholds;
+    int64_t n_codings;
 } cwb_trees;
 
+/* A block of rows, of which 64 can be read: values[64 * column + row], or codes[64 * column + row],
+ * with one more byte after the last column. */
 typedef struct {
-    /* Outputs of trees [first, last) on the block x: out[tree - first] is a set of rows. `simple`:
-     * no tree has categories and no value is NaN. `reach` is scratch for one set per inner node of
-     * the largest tree, and two more. */
-    void (*block_sets)(const cwb_trees *trees, int64_t first, int64_t last, const double *x,
-                       int64_t n_rows, int simple, uint64_t *reach, uint64_t *out);
+    const double *values;
+    const uint8_t *codes;
+    int64_t n_rows;
+    int simple; /* no tree has categories and no value is NaN */
+} cwb_block;
+
+/* What the rows of a block are: codes; values, none of them NaN, of trees without categories; or
+ * any values. */
+enum { CWB_CODES, CWB_SIMPLE, CWB_ANY };
+
+typedef struct {
+    /* Codes of a block of values. */
+    void (*code)(const cwb_trees *trees, const double *values, uint8_t *codes);
+    /* out[t - first] = the rows on which tree t is +1, for t in [first, last). `reach` is scratch
+     * for one set per node of the largest tree that is not walked. */
+    void (*sets)(const cwb_trees *trees, int64_t first, int64_t last, const cwb_block *block,
+                 uint64_t *reach, uint64_t *out);
     /* out[row] = the output of graded tree t. */
-    void (*graded)(const cwb_trees *trees, int64_t t, const double *x, int64_t n_rows, int simple,
+    void (*graded)(const cwb_trees *trees, int64_t t, const cwb_block *block, uint64_t *reach,
                    double *out);
     /* scores[0:64] += value * outputs[0:64]. */
     void (*add_graded)(const double *outputs, double value, double *scores);
     /* scores[0:64] += value on the rows of a set, -value on the others. */
     void (*add_set)(uint64_t set, double value, double *scores);
+    int64_t max_reached; /* trees of more inner nodes are better walked */
 } cwb_evaluation_kernels;
 
 #define CWB_BODY "prediction/trees_body.h"
@@ -70,6 +116,15 @@ typedef struct {
 
 static const cwb_evaluation_kernels *const cwb_evaluation_tables[] =
     CWB_TABLES(cwb_evaluation_kernels);
+
+/* Have part `part` of `n_parts` of the coded nodes of tree t brought into the cache. */
+static inline void cwb_fetch_nodes(const cwb_trees *trees, int64_t t, int64_t part,
+                                   int64_t n_parts) {
+    const int64_t first = trees->start[t], n = trees->start[t + 1] - first;
+    const int64_t end = n * (part + 1) / n_parts;
+    for (int64_t i = n * part / n_parts; i < end; i += 64 / (int64_t)sizeof *trees->coded)
+        CWB_PREFETCH(trees->coded + first + i);
+}
 
 /* Outputs -1 and +1 of trees on a block, one row per example. */
 static inline void cwb_write_outputs(const uint64_t *sets, int64_t n_trees, int64_t n_rows,

@@ -3,7 +3,8 @@
 The score s of a row is sum over trees t of coef[t, s] h_t(x), added in the order of the trees in
 every thread and block: the bits are the same for any number of threads and any chunks of rows. The
 used features of a block of 64 rows are copied to float64; sparse rows are spread over such a block.
-Up to 16 blocks, of about 1 MB, meet some trees before the next: large trees are read less often.
+Trees on codes (see trees.h) need only one block of values, from which the codes of each are found.
+Up to 64 blocks, of about 1 MB, meet some trees before the next: large trees are read less often.
 """
 
 from cython.parallel cimport prange
@@ -12,49 +13,61 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from cwboost._kernels.common.arrays cimport FLOAT64, INT8, INT32, INT64, as_vector, data_of
 from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.common.typedefs cimport feature_t
-from cwboost._kernels.prediction.tree_rows cimport (
-    Scratch, Sizes, SparseRows, Work, clear_sparse, code_kernels, cwb_coded_node, cwb_coded_trees,
-    cwb_coding, cwb_fetch_nodes, fill_dense, fill_sparse, scratch_of
-)
 
-from cwboost._kernels.prediction.coded_nodes import CodedNodes
-from cwboost._kernels.prediction.tree_layouts import TreeLayouts
-from cwboost._kernels.prediction.tree_nodes import NODE
+from cwboost._kernels.prediction.tree_nodes import NODE, TreeLayouts
 
 cdef extern from "prediction/trees.h" nogil:
     const int CWB_BLOCK
-    const int CWB_FIRST
-    ctypedef struct cwb_inner:
-        double threshold
-        int32_t feature, flags
-        int32_t child[2]
+    ctypedef struct cwb_node:
+        pass
+    ctypedef struct cwb_coded_node:
+        pass
+    ctypedef struct cwb_coding:
+        pass
     ctypedef struct cwb_trees:
-        const cwb_inner *nodes
+        const cwb_node *nodes
+        const cwb_coded_node *coded
         const int64_t *start
-        const uint8_t *constant
-        const uint8_t *walk
-        const int64_t *set_start
-        const uint8_t *set_bits
-        int64_t n_trees, n_sets
+        const int32_t *order
+        const int64_t *order_start
+        const int32_t *n_inner
         const int32_t *height
         const int8_t *output
+        int64_t n_trees, max_reached
+        int is_graded
+        const int64_t *set_start
+        const uint8_t *set_bits
+        int64_t n_sets
+        const cwb_coding *codings
+        const double *thresholds
+        int64_t n_codings
+    ctypedef struct cwb_block:
+        const double *values
+        const uint8_t *codes
+        int64_t n_rows
+        int simple
     ctypedef struct cwb_evaluation_kernels:
-        void (*block_sets)(const cwb_trees *trees, int64_t first, int64_t last, const double *x,
-                           int64_t n_rows, int simple, uint64_t *reach,
-                           uint64_t *out) noexcept nogil
-        void (*graded)(const cwb_trees *trees, int64_t t, const double *x, int64_t n_rows,
-                       int simple, double *out) noexcept nogil
+        void (*code)(const cwb_trees *trees, const double *values, uint8_t *codes) noexcept nogil
+        void (*sets)(const cwb_trees *trees, int64_t first, int64_t last, const cwb_block *block,
+                     uint64_t *reach, uint64_t *out) noexcept nogil
+        void (*graded)(const cwb_trees *trees, int64_t t, const cwb_block *block,
+                       uint64_t *reach, double *out) noexcept nogil
         void (*add_graded)(const double *outputs, double value, double *scores) noexcept nogil
         void (*add_set)(uint64_t set, double value, double *scores) noexcept nogil
+        int64_t max_reached
     const cwb_evaluation_kernels *cwb_evaluation_tables[]
+    void cwb_fetch_nodes(const cwb_trees *trees, int64_t t, int64_t part, int64_t n_parts)
     void cwb_write_outputs(const uint64_t *sets, int64_t n_trees, int64_t n_rows,
                            int8_t *outputs, int64_t row_stride)
 
 cdef const cwb_evaluation_kernels *kernels = cwb_evaluation_tables[instruction_set()]
 
+# A graded tree with more inner nodes than this is walked.
+cdef int64_t MAX_GRADED = 64
 # Trees that meet all blocks of a task before the next: as many as a cache holds.
 cdef int64_t TREES_AT_ONCE = 64
 cdef int64_t NODES_AT_ONCE = 4096
@@ -62,16 +75,7 @@ cdef int64_t NODES_AT_ONCE = 4096
 cdef int64_t BLOCKS_AT_ONCE = 64
 cdef int64_t BYTES_AT_ONCE = 1 << 20
 
-assert NODE.itemsize == sizeof(cwb_inner)
-
-
-cdef struct Batch:
-    # The trees: with nodes for values or, if `flat` is NULL, for codes.
-    const cwb_trees *flat
-    const cwb_coded_trees *coded
-    const int64_t *start
-    int64_t n_trees
-    bint is_graded
+assert NODE.itemsize == sizeof(cwb_node)
 
 
 cdef class TreeEvaluator:
@@ -88,8 +92,8 @@ cdef class TreeEvaluator:
 
     # Threads share an evaluator: no field changes after the constructor.
     cdef object layouts            # TreeLayouts
-    cdef int64_t[::1] set_start    # of inner nodes only
-    cdef uint8_t[::1] set_bits     # with one more byte
+    cdef cwb_trees trees           # without the nodes, which a layout has
+    cdef tuple arrays              # those of `trees`
     cdef int32_t[::1] used         # columns of X that some tree reads
     cdef int32_t[::1] column_of    # place of a feature in `used`, -1 for other features
     cdef readonly int64_t n_features
@@ -101,19 +105,66 @@ cdef class TreeEvaluator:
         self.n_trees = len(offsets) - 1
         self.n_features = n_features
         used = np.flatnonzero(np.bincount(feature[inner]))
-        column_of = np.full(n_features, -1, dtype=np.int32)
+        # One more, for -1, the feature of a leaf.
+        column_of = np.full(n_features + 1, -1, dtype=np.int32)
         column_of[used] = np.arange(len(used))
         self.used = used.astype(np.int32)
         self.column_of = column_of
         start = np.zeros(1, np.int64)
         bits = np.zeros(1, np.uint8)
         if set_start is not None:
+            # Of inner nodes only, and with one more byte.
             start = np.append(set_start[: len(inner)][inner], set_start[len(inner):])
             bits = np.append(set_bits, bits)
-        self.set_start, self.set_bits = start, bits
-        places = np.append(column_of, np.int32(-1))  # of -1 too, the feature of a leaf
-        self.layouts = TreeLayouts((offsets, feature, threshold, left, missing, output), places,
-                                   np.flatnonzero(np.diff(start)), code_kernels.max_reached)
+        offsets, left = as_vector(offsets, INT64), as_vector(left, INT32)
+        feature, output = column_of[feature], as_vector(output, INT8)
+        place = self._order_nodes(offsets, feature, left, output)
+        self.arrays = *self.arrays, start, bits
+        self.trees.set_start = <const int64_t *> data_of(start)
+        self.trees.set_bits = <const uint8_t *> data_of(bits)
+        self.trees.n_sets = len(bits) - 1
+        self.layouts = TreeLayouts((offsets, feature, threshold, left, missing, output), place,
+                                   np.flatnonzero(np.diff(start)))
+
+    cdef object _order_nodes(self, const int64_t[::1] offsets, const int32_t[::1] feature,
+                             const int32_t[::1] left, const int8_t[::1] output):
+        """Find the order and the heights of the trees; return the place of each node in its tree.
+
+        Children come after their parents.
+        """
+        cdef int64_t n = feature.shape[0], n_trees = self.n_trees, t, v, first, at = 0
+        cdef bint is_graded = False
+        of_trees, order_start = np.zeros((2, n_trees), np.int32), np.zeros(n_trees + 1, np.int64)
+        of_nodes = np.zeros((3, n), np.int32)
+        cdef int32_t[::1] n_inner = of_trees[0], height = of_trees[1]
+        cdef int32_t[::1] place = of_nodes[0], depth = of_nodes[1], order = of_nodes[2]
+        cdef int64_t[::1] begin = order_start
+        for v in range(n):
+            is_graded |= feature[v] < 0 and output[v] != 1 and output[v] != -1
+        self.trees.max_reached = min(kernels.max_reached, MAX_GRADED if is_graded else n)
+        for t in range(n_trees):
+            first = offsets[t]
+            for v in range(first, offsets[t + 1]):
+                place[v] = <int32_t> (v - first)
+                height[t] = max(height[t], depth[v])
+                if feature[v] >= 0:
+                    n_inner[t] += 1
+                    depth[first + left[v]] = depth[first + left[v] + 1] = depth[v] + 1
+            if n_inner[t] <= self.trees.max_reached:
+                for v in range(first, offsets[t + 1]):
+                    if feature[v] >= 0:
+                        order[at], at = place[v], at + 1
+                for v in range(first, offsets[t + 1]):
+                    if feature[v] < 0 and (is_graded or output[v] > 0):
+                        order[at], at = place[v], at + 1
+            begin[t + 1] = at
+        self.arrays = of_trees, order_start, of_nodes, offsets.base, output.base
+        self.trees.is_graded, self.trees.n_trees = is_graded, n_trees
+        self.trees.start, self.trees.output = &offsets[0], &output[0] if n else NULL
+        self.trees.order, self.trees.order_start = &order[0] if n else NULL, &begin[0]
+        self.trees.n_inner = &n_inner[0] if n_trees else NULL
+        self.trees.height = &height[0] if n_trees else NULL
+        return of_nodes[0]
 
     def outputs(self, X, int n_threads=1):
         """Return outputs on dense X, or on the CSR triple (data, indices, indptr).
@@ -122,11 +173,8 @@ cdef class TreeEvaluator:
         -------
         ndarray of shape (n_rows, n_trees), dtype int8
         """
-        cdef Py_ssize_t n_rows = len(X[2]) - 1 if isinstance(X, tuple) else X.shape[0]
-        out = np.empty((n_rows, self.n_trees), dtype=np.int8)
-        no_coef = np.zeros(self.n_trees + 1, dtype=np.int64)
-        self._run(X, n_rows, no_coef, np.zeros(0, np.int32), np.zeros(0),
-                  np.empty((n_rows, 0)), out, n_threads)
+        out = np.empty((n_rows_of(X), self.n_trees), dtype=np.int8)
+        self._run(X, n_threads, outputs=out)
         return out
 
     def sets(self, X, int n_threads=1):
@@ -139,11 +187,10 @@ cdef class TreeEvaluator:
         ndarray of shape (ceil(n_rows / 64), n_trees), dtype uint64
             Row ``64 * b + k`` is bit k of block b; bits beyond the rows are anything.
         """
-        cdef Py_ssize_t n_rows = len(X[2]) - 1 if isinstance(X, tuple) else X.shape[0]
-        out = np.empty(((n_rows + CWB_BLOCK - 1) // CWB_BLOCK, self.n_trees), dtype=np.uint64)
-        no_coef = np.zeros(self.n_trees + 1, dtype=np.int64)
-        self._run(X, n_rows, no_coef, np.zeros(0, np.int32), np.zeros(0),
-                  np.empty((n_rows, 0)), np.empty((n_rows, 0), np.int8), n_threads, out)
+        if self.trees.is_graded:
+            raise ValueError("graded trees have no sets")
+        out = np.empty((-(-n_rows_of(X) // CWB_BLOCK), self.n_trees), dtype=np.uint64)
+        self._run(X, n_threads, sets=out)
         return out
 
     def scores(self, X, coef, int n_threads=1):
@@ -159,74 +206,60 @@ cdef class TreeEvaluator:
         -------
         ndarray of shape (n_rows, n_scores), dtype float64
         """
-        cdef Py_ssize_t n_rows = len(X[2]) - 1 if isinstance(X, tuple) else X.shape[0]
-        out = np.empty((n_rows, coef.shape[1]))
-        self._run(X, n_rows, coef.indptr.astype(np.int64), coef.indices.astype(np.int32),
-                  coef.data, out, np.empty((n_rows, 0), np.int8), n_threads)
+        out = np.empty((n_rows_of(X), coef.shape[1]))
+        self._run(X, n_threads, coef, scores=out)
         return out
 
-    cdef _run(self, X, Py_ssize_t n_rows, indptr, indices, data, scores, outputs, int n_threads,
-              sets=None):
-        cdef Py_ssize_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
-        cdef cwb_trees flat
-        cdef cwb_coded_trees coded
-        cdef Batch batch
-        cdef Sizes sizes
-        layout = self.layouts.for_rows(n_rows)
-        codes, nodes = (layout, None) if isinstance(layout, CodedNodes) else (None, layout)
-        if codes is None:
-            flat = trees_of(self, nodes)
-            batch.flat, batch.coded, batch.start = &flat, NULL, flat.start
-        else:
-            coded = coded_trees_of(codes)
-            batch.flat, batch.coded, batch.start = NULL, &coded, coded.start
-        batch.n_trees, batch.is_graded = self.n_trees, self.layouts.is_graded
-        if batch.is_graded and sets is not None:
-            raise ValueError("graded trees have no sets")
-        if sets is None:
-            sets = np.empty((n_blocks, 0), np.uint64)
-        sizes.n_used, sizes.n_columns = len(self.used), 0 if codes is None else codes.n_columns
-        sizes.n_scores, sizes.n_sets = scores.shape[1], TREES_AT_ONCE
-        sizes.n_reached = CWB_FIRST + (2 * code_kernels.max_reached if nodes is None
-                                       else nodes.most_inner)
+    def _run(self, X, int n_threads, coef=None, scores=None, outputs=None, sets=None):
+        """Fill those arrays that are given with the results for the rows of X."""
+        cdef int64_t n_rows = n_rows_of(X), n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
+        cdef Votes votes
+        nodes = self.layouts.for_rows(n_rows)
+        indptr = np.zeros(self.n_trees + 1) if coef is None else coef.indptr
+        indices, data = (indptr[:0], indptr[:0]) if coef is None else (coef.indices, coef.data)
+        indptr, data = as_vector(indptr, INT64), as_vector(data, FLOAT64)
+        indices = as_vector(indices, INT32)
+        votes.indptr, votes.data = <int64_t *> data_of(indptr), <double *> data_of(data)
+        votes.indices = <int32_t *> data_of(indices)
+        votes.n_scores = 0 if scores is None else scores.shape[1]
+        votes.scores = NULL if scores is None else <double *> data_of(scores)
+        votes.outputs = NULL if outputs is None else <int8_t *> data_of(outputs)
+        votes.sets = NULL if sets is None else <uint64_t *> data_of(sets)
+        cdef cwb_trees trees = trees_of(self, nodes)
         n_threads = max(1, min(n_threads, n_blocks))
-        bytes = CWB_BLOCK * (sizes.n_columns or max(1, sizes.n_used) * sizeof(double))
-        sizes.n_blocks = max(1, min(BLOCKS_AT_ONCE, BYTES_AT_ONCE // bytes,
-                                    (n_blocks + n_threads - 1) // n_threads))
-        scratch = scratch_of(n_threads, sizes)
-        votes = votes_of(indptr, indices, data, scores, outputs, sets)
+        cdef Room room = room_for(len(self.used), nodes.n_columns, votes.n_scores,
+                                  trees.max_reached, (n_blocks + n_threads - 1) // n_threads)
+        memory = np.zeros(n_threads * room.size + 8)
         if isinstance(X, tuple):
-            run_sparse(self, &batch, X[0], X[1], X[2], votes, scratch)
+            run_sparse(self, &trees, X[0], X[1], X[2], &votes, &room, memory, n_threads)
         elif X.dtype == np.uint8:
-            run_dense[uint8_t](self, &batch, X, votes, scratch)
+            run_dense[uint8_t](self, &trees, X, &votes, &room, memory, n_threads)
         elif X.dtype == np.float32:
-            run_dense[float](self, &batch, X, votes, scratch)
+            run_dense[float](self, &trees, X, &votes, &room, memory, n_threads)
         else:
-            run_dense[double](self, &batch, X, votes, scratch)
+            run_dense[double](self, &trees, X, &votes, &room, memory, n_threads)
 
 
-cdef cwb_coded_trees coded_trees_of(nodes):
-    """Return the struct of `CodedNodes`, which must outlive it."""
-    cdef cwb_coded_trees trees
-    cdef const int64_t[::1] start = nodes.start, order_start = nodes.order_start
-    cdef const int32_t[::1] order = nodes.order, n_inner = nodes.n_inner, height = nodes.height
-    cdef const double[::1] thresholds = nodes.thresholds
-    cdef const uint8_t[::1] codings = nodes.codings.view(np.uint8)
-    cdef const uint8_t[::1] own = nodes.nodes.view(np.uint8)
-    trees.codings = <const cwb_coding *> &codings[0]
-    trees.n_codings = len(nodes.codings)
-    trees.thresholds = &thresholds[0]
-    trees.nodes = <const cwb_coded_node *> &own[0]
-    trees.start, trees.order_start = &start[0], &order_start[0]
-    trees.order = &order[0] if order.shape[0] else NULL
-    trees.n_inner, trees.height = &n_inner[0], &height[0]
-    cdef const int8_t[::1] output = nodes.output
-    trees.output = &output[0]
+def n_rows_of(X):
+    return len(X[2]) - 1 if isinstance(X, tuple) else X.shape[0]
+
+
+cdef cwb_trees trees_of(TreeEvaluator self, nodes):
+    """Return the struct of the trees with `TreeNodes`, which must outlive it."""
+    cdef cwb_trees trees = self.trees
+    trees.nodes, trees.coded, trees.n_codings = NULL, NULL, 0
+    if nodes.codings is None:
+        trees.nodes = <const cwb_node *> data_of(nodes.nodes)
+    else:
+        trees.coded = <const cwb_coded_node *> data_of(nodes.nodes)
+        trees.codings = <const cwb_coding *> data_of(nodes.codings)
+        trees.thresholds = <const double *> data_of(nodes.thresholds)
+        trees.n_codings = len(nodes.codings)
     return trees
 
 
 cdef struct Votes:
-    # CSR coefficients and the arrays of results; n_scores 0 or outputs NULL: not computed.
+    # CSR coefficients and the arrays of results; n_scores 0 or an array NULL: not computed.
     const int64_t *indptr
     const int32_t *indices
     const double *data
@@ -236,109 +269,181 @@ cdef struct Votes:
     uint64_t *sets
 
 
-cdef cwb_trees trees_of(TreeEvaluator self, nodes):
-    """Return the struct of `FlatNodes`, which must outlive it."""
-    cdef cwb_trees trees
-    cdef const uint8_t[::1] own = nodes.nodes.view(np.uint8)
-    cdef const int64_t[::1] start = nodes.start
-    cdef const uint8_t[::1] constant = nodes.constant, walk = nodes.walk
-    trees.nodes = <const cwb_inner *> &own[0] if own.shape[0] else NULL
-    trees.start = &start[0]
-    trees.constant = &constant[0] if self.n_trees else NULL
-    trees.walk = &walk[0] if self.n_trees else NULL
-    trees.set_start, trees.set_bits = &self.set_start[0], &self.set_bits[0]
-    trees.n_trees, trees.n_sets = self.n_trees, self.set_bits.shape[0] - 1
-    cdef const int32_t[::1] height = nodes.height
-    cdef const int8_t[::1] output = nodes.output
-    trees.height = &height[0] if height.shape[0] else NULL
-    trees.output = &output[0] if output.shape[0] else NULL
-    return trees
+cdef struct Room:
+    # Scratch of one thread, in doubles: of a block, and where its parts begin.
+    int64_t n_blocks     # of a task
+    int64_t n_values, n_codes
+    int64_t codes, scores, reach, sets, size
 
 
-cdef Votes votes_of(
-    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data,
-    double[:, ::1] scores, int8_t[:, ::1] outputs, uint64_t[:, ::1] sets
-):
-    cdef Votes votes
-    votes.indptr = &indptr[0]
-    votes.indices = &indices[0] if indices.shape[0] else NULL
-    votes.data = &data[0] if data.shape[0] else NULL
-    votes.n_scores = scores.shape[1]
-    votes.scores = &scores[0, 0] if scores.shape[0] and scores.shape[1] else NULL
-    votes.outputs = &outputs[0, 0] if outputs.shape[0] and outputs.shape[1] else NULL
-    votes.sets = &sets[0, 0] if sets.shape[0] and sets.shape[1] else NULL
-    return votes
+cdef struct Work:
+    double *values       # (n_blocks, n_used, 64); with codes, of one block
+    uint8_t *codes       # (n_blocks, n_columns, 64), and 64 more
+    double *scores       # (n_blocks, n_scores, 64)
+    uint64_t *reach      # nodes of the largest tree that is not walked
+    uint64_t *sets       # trees at once
+    int64_t values_stride, codes_stride  # from a block to the next
+    bint simple          # no value of the task is NaN, and no tree has categories
+
+
+cdef Room room_for(int64_t n_used, int64_t n_columns, int64_t n_scores, int64_t max_reached,
+                   int64_t n_blocks):
+    """Return the room of tasks of up to `n_blocks` blocks; `n_columns` of codes, 0 without."""
+    cdef Room room
+    room.n_values, room.n_codes = max(1, n_used) * CWB_BLOCK, n_columns * CWB_BLOCK // 8
+    room.n_blocks = BYTES_AT_ONCE // (8 * (room.n_codes if n_columns else room.n_values))
+    room.n_blocks = max(1, min(BLOCKS_AT_ONCE, room.n_blocks, n_blocks))
+    room.codes = room.n_values * (1 if n_columns else room.n_blocks)
+    room.scores = room.codes + room.n_blocks * room.n_codes + CWB_BLOCK // 8
+    room.reach = room.scores + room.n_blocks * n_scores * CWB_BLOCK
+    room.sets = room.reach + 2 * max_reached + 8
+    room.size = room.sets + TREES_AT_ONCE
+    return room
+
+
+cdef Work work_of(double *memory, const Room *room) noexcept nogil:
+    """Return the work of this thread in the memory of all: zeros, from a cache line on."""
+    cdef Work work
+    memory += omp_get_thread_num() * room.size
+    work.values, work.codes = memory, <uint8_t *> (memory + room.codes)
+    work.scores, work.reach = memory + room.scores, <uint64_t *> (memory + room.reach)
+    work.sets = <uint64_t *> (memory + room.sets)
+    work.values_stride = 0 if room.n_codes else room.n_values
+    work.codes_stride, work.simple = 8 * room.n_codes, False
+    return work
+
+
+cdef void code_block(Work *work, const cwb_trees *trees, int64_t block) noexcept nogil:
+    """Find the codes of a block, if the trees compare codes."""
+    if trees.coded != NULL:
+        kernels.code(trees, work.values + block * work.values_stride,
+                     work.codes + block * work.codes_stride)
+
+
+cdef void fill_dense(
+    Work *work, const cwb_trees *trees, const feature_t[:, :] X, const int32_t[::1] used,
+    int64_t first, int64_t n_rows
+) noexcept nogil:
+    """Copy the used features of rows first ... first + n_rows - 1."""
+    cdef int64_t u, row, block, done = 0, n_unknown = 0
+    cdef double *x
+    for block in range((n_rows + CWB_BLOCK - 1) // CWB_BLOCK):
+        x = work.values + block * work.values_stride
+        done = block * CWB_BLOCK
+        for u in range(used.shape[0]):
+            for row in range(min(CWB_BLOCK, n_rows - done)):
+                x[u * CWB_BLOCK + row] = <double> X[first + done + row, used[u]]
+                n_unknown += x[u * CWB_BLOCK + row] != x[u * CWB_BLOCK + row]
+        code_block(work, trees, block)
+    work.simple = n_unknown == 0 and trees.n_sets == 0
+
+
+cdef struct SparseRows:
+    const double *values
+    const int32_t *columns
+    const int64_t *starts
+    const int32_t *column_of
+
+
+cdef int64_t spread(
+    Work *work, const SparseRows *X, int64_t first, int64_t done, int64_t n_rows, bint clear
+) noexcept nogil:
+    """Spread rows of a block; with `clear`, set their entries to zero. Return how many are NaN."""
+    cdef int64_t i, row, u, n_unknown = 0
+    cdef double *x = work.values + done // CWB_BLOCK * work.values_stride
+    for row in range(min(CWB_BLOCK, n_rows - done)):
+        for i in range(X.starts[first + done + row], X.starts[first + done + row + 1]):
+            u = X.column_of[X.columns[i]]
+            if u >= 0:
+                x[u * CWB_BLOCK + row] = 0 if clear else X.values[i]
+                n_unknown += X.values[i] != X.values[i]
+    return n_unknown
+
+
+cdef void fill_sparse(
+    Work *work, const cwb_trees *trees, const SparseRows *X, int64_t first, int64_t n_rows
+) noexcept nogil:
+    """Do the same from CSR rows. Without codes, `clear_sparse` is to follow."""
+    cdef int64_t block, n_unknown = 0
+    for block in range((n_rows + CWB_BLOCK - 1) // CWB_BLOCK):
+        n_unknown += spread(work, X, first, block * CWB_BLOCK, n_rows, False)
+        if trees.coded != NULL:
+            code_block(work, trees, block)
+            spread(work, X, first, block * CWB_BLOCK, n_rows, True)
+    work.simple = n_unknown == 0 and trees.n_sets == 0
+
+
+cdef void clear_sparse(
+    Work *work, const SparseRows *X, int64_t first, int64_t n_rows
+) noexcept nogil:
+    """Set the entries of the rows that `fill_sparse` spread to zero again."""
+    cdef int64_t block
+    for block in range((n_rows + CWB_BLOCK - 1) // CWB_BLOCK):
+        spread(work, X, first, block * CWB_BLOCK, n_rows, True)
 
 
 cdef void evaluate_block(
-    const Batch *batch, int64_t first, int64_t last,
-    const Votes *votes, Work *work, int64_t block, int64_t first_row, int64_t n_rows
+    const cwb_trees *trees, int64_t first, int64_t last,
+    const Votes *votes, Work *work, int64_t index, int64_t first_row, int64_t n_rows
 ) noexcept nogil:
     """Compute the results of trees [first, last) for the rows of one of the work's blocks."""
     cdef int64_t t, i
-    cdef double *scores = work.scores + block * votes.n_scores * CWB_BLOCK
-    if batch.is_graded:
+    cdef double *scores = work.scores + index * votes.n_scores * CWB_BLOCK
+    cdef cwb_block block
+    block.values = work.values + index * work.values_stride
+    block.codes = work.codes + index * work.codes_stride
+    block.n_rows, block.simple = n_rows, work.simple
+    if trees.is_graded:
         for t in range(first, last):
-            evaluate_graded(batch, t, votes, work, block, first_row, n_rows)
+            evaluate_graded(trees, t, votes, &block, work.reach, scores, first_row)
         return
-    if batch.coded != NULL:
-        code_kernels.sets(batch.coded, first, last, work.codes + block * work.codes_stride, n_rows,
-                          work.reach, work.sets)
-    else:
-        kernels.block_sets(batch.flat, first, last, work.x + block * work.x_stride, n_rows,
-                           work.simple, work.reach, work.sets)
+    kernels.sets(trees, first, last, &block, work.reach, work.sets)
     for t in range(first, last):
         for i in range(votes.indptr[t], votes.indptr[t + 1]):
             kernels.add_set(work.sets[t - first], votes.data[i],
                             scores + <int64_t> votes.indices[i] * CWB_BLOCK)
     if votes.outputs != NULL:
         cwb_write_outputs(work.sets, last - first, n_rows,
-                          votes.outputs + first_row * batch.n_trees + first, batch.n_trees)
+                          votes.outputs + first_row * trees.n_trees + first, trees.n_trees)
     if votes.sets != NULL:
-        memcpy(votes.sets + first_row // CWB_BLOCK * batch.n_trees + first, work.sets,
+        memcpy(votes.sets + first_row // CWB_BLOCK * trees.n_trees + first, work.sets,
                (last - first) * sizeof(uint64_t))
 
 
 cdef void evaluate_graded(
-    const Batch *batch, int64_t t, const Votes *votes, Work *work, int64_t block,
-    int64_t first_row, int64_t n_rows
+    const cwb_trees *trees, int64_t t, const Votes *votes, const cwb_block *block,
+    uint64_t *reach, double *scores, int64_t first_row
 ) noexcept nogil:
     """Compute the results of a graded tree for the rows of a block."""
     cdef double[64] outputs  # of CWB_BLOCK rows
     cdef int64_t i, row
     memset(outputs, 0, sizeof(outputs))
-    if batch.coded != NULL:
-        code_kernels.graded(batch.coded, t, work.codes + block * work.codes_stride, n_rows,
-                            work.reach, outputs)
-    else:
-        kernels.graded(batch.flat, t, work.x + block * work.x_stride, n_rows, work.simple, outputs)
+    kernels.graded(trees, t, block, reach, outputs)
     for i in range(votes.indptr[t], votes.indptr[t + 1]):
         kernels.add_graded(outputs, votes.data[i],
-                           work.scores + (block * votes.n_scores + votes.indices[i]) * CWB_BLOCK)
+                           scores + <int64_t> votes.indices[i] * CWB_BLOCK)
     if votes.outputs != NULL:
-        for row in range(n_rows):
-            votes.outputs[(first_row + row) * batch.n_trees + t] = <int8_t> outputs[row]
+        for row in range(block.n_rows):
+            votes.outputs[(first_row + row) * trees.n_trees + t] = <int8_t> outputs[row]
 
 
 cdef void evaluate(
-    const Batch *batch, const Votes *votes, Work *work,
-    int64_t first_row, int64_t n_rows
+    const cwb_trees *trees, const Votes *votes, Work *work, int64_t first_row, int64_t n_rows
 ) noexcept nogil:
     """Compute the results of the rows whose values, or codes, are in the work."""
     cdef int64_t first = 0, last, block, row, s
-    cdef const int64_t *start = batch.start
+    cdef const int64_t *start = trees.start
     cdef int64_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
     memset(work.scores, 0, n_blocks * votes.n_scores * CWB_BLOCK * sizeof(double))
-    work.simple = work.simple and batch.flat != NULL and batch.flat.n_sets == 0
-    while first < batch.n_trees:
+    while first < trees.n_trees:
         last = first + 1
-        while (last < min(first + TREES_AT_ONCE, batch.n_trees)
+        while (last < min(first + TREES_AT_ONCE, trees.n_trees)
                and start[last + 1] - start[first] <= NODES_AT_ONCE):
             last += 1
         for block in range(n_blocks):
-            if batch.coded != NULL and last < batch.n_trees:
-                cwb_fetch_nodes(batch.coded, last, block, n_blocks)
-            evaluate_block(batch, first, last, votes, work, block,
+            if trees.coded != NULL and last < trees.n_trees:
+                cwb_fetch_nodes(trees, last, block, n_blocks)
+            evaluate_block(trees, first, last, votes, work, block,
                            first_row + block * CWB_BLOCK,
                            min(CWB_BLOCK, n_rows - block * CWB_BLOCK))
         first = last
@@ -349,50 +454,48 @@ cdef void evaluate(
 
 
 cdef void dense_task(
-    const Batch *batch, const Votes *votes, Work *work,
+    const cwb_trees *trees, const Votes *votes, Work work,
     const feature_t[:, :] X, const int32_t[::1] used, int64_t first, int64_t n_rows
 ) noexcept nogil:
-    fill_dense(work, batch.coded, X, used, first, n_rows)
-    evaluate(batch, votes, work, first, n_rows)
+    fill_dense(&work, trees, X, used, first, n_rows)
+    evaluate(trees, votes, &work, first, n_rows)
 
 
 cdef void sparse_task(
-    const Batch *batch, const Votes *votes, Work *work,
+    const cwb_trees *trees, const Votes *votes, Work work,
     const SparseRows *X, int64_t first, int64_t n_rows
 ) noexcept nogil:
-    fill_sparse(work, batch.coded, X, first, n_rows)
-    evaluate(batch, votes, work, first, n_rows)
-    if batch.coded == NULL:
-        clear_sparse(work, X, first, n_rows)
+    fill_sparse(&work, trees, X, first, n_rows)
+    evaluate(trees, votes, &work, first, n_rows)
+    if trees.coded == NULL:
+        clear_sparse(&work, X, first, n_rows)
 
 
 cdef run_dense(
-    TreeEvaluator self, const Batch *batch, const feature_t[:, :] X, Votes votes,
-    Scratch scratch
+    TreeEvaluator self, const cwb_trees *trees, const feature_t[:, :] X, const Votes *votes,
+    const Room *room, double[::1] memory, int n_threads
 ):
-    cdef int64_t n_rows = X.shape[0], size = scratch.n_blocks * CWB_BLOCK, task
+    cdef int64_t n_rows = X.shape[0], size = room.n_blocks * CWB_BLOCK, task
     cdef const int32_t[::1] used = self.used
-    cdef Work *works = scratch.works
-    cdef int n_threads = scratch.n_threads
+    cdef double *scratch = <double *> ((<size_t> &memory[0] + 63) & ~<size_t> 63)
     for task in prange((n_rows + size - 1) // size, nogil=True, num_threads=n_threads,
                        schedule="static"):
-        dense_task(batch, &votes, works + omp_get_thread_num(), X, used, task * size,
+        dense_task(trees, votes, work_of(scratch, room), X, used, task * size,
                    min(size, n_rows - task * size))
 
 
 cdef run_sparse(
-    TreeEvaluator self, const Batch *batch, const double[::1] values,
-    const int32_t[::1] columns, const int64_t[::1] starts, Votes votes, Scratch scratch
+    TreeEvaluator self, const cwb_trees *trees, const double[::1] values,
+    const int32_t[::1] columns, const int64_t[::1] starts, const Votes *votes, const Room *room,
+    double[::1] memory, int n_threads
 ):
-    cdef int64_t n_rows = starts.shape[0] - 1, size = scratch.n_blocks * CWB_BLOCK, task
+    cdef int64_t n_rows = starts.shape[0] - 1, size = room.n_blocks * CWB_BLOCK, task
     cdef SparseRows X
-    cdef Work *works = scratch.works
-    cdef int n_threads = scratch.n_threads
+    cdef double *scratch = <double *> ((<size_t> &memory[0] + 63) & ~<size_t> 63)
     X.values = &values[0] if values.shape[0] else NULL
     X.columns = &columns[0] if columns.shape[0] else NULL
-    X.starts = &starts[0]
-    X.column_of = &self.column_of[0] if self.n_features else NULL
+    X.starts, X.column_of = &starts[0], &self.column_of[0]
     for task in prange((n_rows + size - 1) // size, nogil=True, num_threads=n_threads,
                        schedule="static"):
-        sparse_task(batch, &votes, works + omp_get_thread_num(), &X, task * size,
+        sparse_task(trees, votes, work_of(scratch, room), &X, task * size,
                     min(size, n_rows - task * size))

@@ -1,4 +1,4 @@
-/* Sets of rows and scores of a block, see trees.h. */
+/* Codes, sets of rows and scores of a block, see trees.h. */
 #include "common/lanes.h"
 
 /* One bit per lane of a register: x > y, or x <= y. Both are false for NaN. */
@@ -34,17 +34,19 @@ CWB_INLINE uint64_t CWB_NAME(goes_right)(const double *x, double threshold, int 
     const cwb_register t = cwb_r_splat(threshold);
     uint64_t set = 0;
     if (missing_right) {
+        CWB_UNROLL
         for (int i = 0; i < CWB_BLOCK; i += CWB_LANES)
             set |= (uint64_t)CWB_NAME(at_most)(cwb_r_load(x + i), t) << i;
         return ~set;
     }
+    CWB_UNROLL
     for (int i = 0; i < CWB_BLOCK; i += CWB_LANES)
         set |= (uint64_t)CWB_NAME(above)(cwb_r_load(x + i), t) << i;
     return set;
 }
 
 /* 1 if a value is a code of a node's category set, or is NaN and NaN goes right. */
-CWB_INLINE uint64_t CWB_NAME(in_set)(const cwb_trees *trees, const cwb_inner *node, double value) {
+CWB_INLINE uint64_t CWB_NAME(in_set)(const cwb_trees *trees, const cwb_node *node, double value) {
     const int64_t first = trees->set_start[node->set];
     const double n_codes = 8.0 * (double)(trees->set_start[node->set + 1] - first);
     if (value != value) return node->flags & CWB_MISSING_RIGHT;
@@ -53,128 +55,245 @@ CWB_INLINE uint64_t CWB_NAME(in_set)(const cwb_trees *trees, const cwb_inner *no
     return (uint64_t)(trees->set_bits[first + (code >> 3)] >> (code & 7)) & 1;
 }
 
-/* The set of the 64 values at `x` that go right at a node. */
-CWB_INLINE uint64_t CWB_NAME(right_of)(const cwb_trees *trees, const cwb_inner *node,
-                                       const double *x) {
+/* The set of the 64 codes that are at least `least`, which is positive. */
+CWB_INLINE uint64_t CWB_NAME(codes_from)(const uint8_t *codes, uint8_t least) {
+#if CWB_IS(AVX512)
+    return _cvtmask64_u64(
+        _mm512_cmpge_epu8_mask(_mm512_loadu_si512(codes), _mm512_set1_epi8((char)least)));
+#elif CWB_IS(AVX2)
+    const __m256i bound = _mm256_set1_epi8((char)least);
     uint64_t set = 0;
+    CWB_UNROLL
+    for (int i = 0; i < CWB_BLOCK; i += 32) {
+        const __m256i x = _mm256_loadu_si256((const __m256i *)(codes + i));
+        const __m256i from = _mm256_cmpeq_epi8(_mm256_max_epu8(x, bound), x);
+        set |= (uint64_t)(uint32_t)_mm256_movemask_epi8(from) << i;
+    }
+    return set;
+#elif CWB_IS(SSE2)
+    const __m128i bound = _mm_set1_epi8((char)least);
+    uint64_t set = 0;
+    CWB_UNROLL
+    for (int i = 0; i < CWB_BLOCK; i += 16) {
+        const __m128i x = _mm_loadu_si128((const __m128i *)(codes + i));
+        const __m128i from = _mm_cmpeq_epi8(_mm_max_epu8(x, bound), x);
+        set |= (uint64_t)(uint32_t)_mm_movemask_epi8(from) << i;
+    }
+    return set;
+#elif CWB_IS(NEON)
+    const uint8x16_t bound = vdupq_n_u8(least);
+    const uint8x16_t bits = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
+    uint8x16_t part[4];
+    CWB_UNROLL
+    for (int i = 0; i < 4; i++) part[i] = vandq_u8(vcgeq_u8(vld1q_u8(codes + 16 * i), bound), bits);
+    const uint8x16_t quarters = vpaddq_u8(vpaddq_u8(part[0], part[1]), vpaddq_u8(part[2], part[3]));
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(quarters, quarters)), 0);
+#else
+    uint64_t set = 0;
+    for (int i = 0; i < CWB_BLOCK; i++) set |= (uint64_t)(codes[i] >= least) << i;
+    return set;
+#endif
+}
+
+static void CWB_NAME(code)(const cwb_trees *trees, const double *x, uint8_t *codes) {
+    for (int64_t c = 0; c < trees->n_codings; c++) {
+        const cwb_coding coding = trees->codings[c];
+        const double *table = trees->thresholds + coding.table;
+        const double *values = x + (int64_t)coding.feature * CWB_BLOCK;
+        const int64_t low = (int64_t)coding.low * CWB_BLOCK;
+        const int64_t high = (int64_t)coding.high * CWB_BLOCK;
+        for (int i = 0; i < CWB_BLOCK; i += CWB_ABREAST) {
+            uint8_t rank[CWB_ABREAST] = {0};
+            for (int s = coding.steps - 1; s >= 0; s--) {
+                const double *middle = table + ((1 << s) - 1);
+                CWB_UNROLL
+                for (int k = 0; k < CWB_ABREAST; k++)
+                    rank[k] |= (uint8_t)((middle[rank[k]] < values[i + k]) << s);
+            }
+            if (low >= 0)
+                for (int k = i; k < i + CWB_ABREAST; k++) codes[low + k] = rank[k - i];
+            if (high >= 0)
+                for (int k = i; k < i + CWB_ABREAST; k++)
+                    codes[high + k] = values[k] != values[k] ? 255 : rank[k - i];
+        }
+    }
+}
+
+/* The functions below are compiled for each kind of rows, a constant. `nodes` are those of a tree,
+ * and `x` are the codes or values of a block, or of it from some row on. */
+CWB_INLINE const void *CWB_NAME(nodes_of)(const cwb_trees *trees, int64_t t, const int kind) {
+    if (kind == CWB_CODES) return trees->coded + trees->start[t];
+    return trees->nodes + trees->start[t];
+}
+
+CWB_INLINE const void *CWB_NAME(rows_from)(const cwb_block *block, int64_t row, const int kind) {
+    if (kind == CWB_CODES) return block->codes + row;
+    return block->values + row;
+}
+
+/* The set of the 64 rows that go right at an inner node; `left` becomes the left child's place. */
+CWB_INLINE uint64_t CWB_NAME(right_of)(const cwb_trees *trees, const void *nodes, int32_t place,
+                                       const void *x, const int kind, uint32_t *left) {
+    if (kind == CWB_CODES) {
+        const cwb_coded_node node = ((const cwb_coded_node *)nodes)[place];
+        *left = node.next >> 8;
+        return CWB_NAME(codes_from)((const uint8_t *)x + node.at, (uint8_t)-node.next);
+    }
+    const cwb_node *node = (const cwb_node *)nodes + place;
+    const double *values = (const double *)x + (int64_t)node->feature * CWB_BLOCK;
+    *left = (uint32_t)node->left;
+    if (kind == CWB_SIMPLE) return CWB_NAME(goes_right)(values, node->threshold, 0);
     if (!(node->flags & CWB_CATEGORIES))
-        return CWB_NAME(goes_right)(x, node->threshold, node->flags & CWB_MISSING_RIGHT);
-    for (int i = 0; i < CWB_BLOCK; i++) set |= CWB_NAME(in_set)(trees, node, x[i]) << i;
-    return set;
-}
-
-/* Rows on which a tree is +1. */
-CWB_INLINE uint64_t CWB_NAME(tree_set)(const cwb_trees *trees, const cwb_inner *nodes,
-                                       int64_t n_inner, const double *x, uint64_t *reach) {
-    memset(reach, 0, (size_t)(n_inner + CWB_FIRST) * sizeof *reach);
-    reach[CWB_FIRST] = ~UINT64_C(0);
-    for (int64_t i = 0; i < n_inner; i++) {
-        const cwb_inner node = nodes[CWB_FIRST + i];
-        const uint64_t here = reach[CWB_FIRST + i];
-        const uint64_t right =
-            CWB_NAME(right_of)(trees, &node, x + (int64_t)node.feature * CWB_BLOCK);
-        reach[node.child[0]] |= here & ~right;
-        reach[node.child[1]] |= here & right;
-    }
-    return reach[CWB_POSITIVE];
-}
-
-/* 1 if a value goes right at a node. If `simple`, no node has categories and no value is NaN. */
-CWB_INLINE unsigned CWB_NAME(is_right)(const cwb_trees *trees, const cwb_inner *node, double value,
-                                       const int simple) {
-    if (simple) return value > node->threshold;
-    if (node->flags & CWB_CATEGORIES) return (unsigned)CWB_NAME(in_set)(trees, node, value);
-    return (value > node->threshold) | ((value != value) & (unsigned)node->flags);
-}
-
-/* Outputs of a tree on n neighbouring rows. Their steps do not wait for each other, and a row that
- * is at a leaf stays there. */
-CWB_INLINE uint64_t CWB_NAME(walk_abreast)(const cwb_trees *trees, const cwb_inner *nodes,
-                                           const double *x, const int n, const int simple) {
-    uint32_t place[CWB_ABREAST], all;
+        return CWB_NAME(goes_right)(values, node->threshold, node->flags & CWB_MISSING_RIGHT);
     uint64_t set = 0;
-    CWB_UNROLL
-    for (int k = 0; k < n; k++) place[k] = CWB_FIRST;
-    do {
-        all = 0;
-        CWB_UNROLL
-        for (int k = 0; k < n; k++) {
-            const cwb_inner *node = nodes + place[k];
-            const double value = x[(uint64_t)(uint32_t)node->feature * CWB_BLOCK + k];
-            place[k] = (uint32_t)node->child[CWB_NAME(is_right)(trees, node, value, simple)];
-            all |= place[k];
-        }
-    } while (all >= CWB_FIRST);
-    CWB_UNROLL
-    for (int k = 0; k < n; k++) set |= (uint64_t)place[k] << k;
+    for (int i = 0; i < CWB_BLOCK; i++) set |= CWB_NAME(in_set)(trees, node, values[i]) << i;
     return set;
 }
 
-/* Rows on which a tree is +1. */
-CWB_INLINE uint64_t CWB_NAME(walk)(const cwb_trees *trees, const cwb_inner *nodes, const double *x,
-                                   int64_t n_rows, const int simple) {
-    uint64_t set = 0;
-    int64_t row = 0;
-    for (; row + CWB_ABREAST <= n_rows; row += CWB_ABREAST)
-        set |= CWB_NAME(walk_abreast)(trees, nodes, x + row, CWB_ABREAST, simple) << row;
-    for (; row < n_rows; row++)
-        set |= CWB_NAME(walk_abreast)(trees, nodes, x + row, 1, simple) << row;
-    return set;
-}
-
-static void CWB_NAME(block_sets)(const cwb_trees *trees, int64_t first, int64_t last,
-                                 const double *x, int64_t n_rows, int simple, uint64_t *reach,
-                                 uint64_t *out) {
-    for (int64_t t = first; t < last; t++) {
-        const cwb_inner *tree = trees->nodes + trees->start[t];
-        const int64_t n_inner = trees->start[t + 1] - trees->start[t] - CWB_FIRST;
-        uint64_t set = 0;
-        if (n_inner == 0) {
-            if (trees->constant[t]) set = ~set;
-        } else if (trees->walk[t] || n_rows < 8) {
-            set = simple ? CWB_NAME(walk)(trees, tree, x, n_rows, 1)
-                         : CWB_NAME(walk)(trees, tree, x, n_rows, 0);
-        } else {
-            set = CWB_NAME(tree_set)(trees, tree, n_inner, x, reach);
-        }
-        out[t - first] = set;
+/* The place to which row k goes from another place. */
+CWB_INLINE uint32_t CWB_NAME(step)(const cwb_trees *trees, const void *nodes, uint32_t place,
+                                   const void *x, int k, const int kind) {
+    if (kind == CWB_CODES) {
+        const cwb_coded_node *node = (const cwb_coded_node *)nodes + place;
+        return (node->next + ((const uint8_t *)x + k)[node->at]) >> 8;
     }
+    const cwb_node *node = (const cwb_node *)nodes + place;
+    const double value = ((const double *)x)[(uint64_t)(uint32_t)node->feature * CWB_BLOCK + k];
+    unsigned right = value > node->threshold;
+    if (kind == CWB_ANY && node->flags & CWB_CATEGORIES)
+        right = (unsigned)CWB_NAME(in_set)(trees, node, value);
+    else if (kind == CWB_ANY)
+        right |= (value != value) & (unsigned)node->flags;
+    return (uint32_t)node->left + right;
 }
 
-/* Outputs of a graded tree on n neighbouring rows, as in walk_abreast. */
-CWB_INLINE void CWB_NAME(graded_abreast)(const cwb_trees *trees, int64_t t, const double *x,
-                                         const int n, const int simple, double *out) {
-    const int64_t start = trees->start[t];
-    const cwb_inner *nodes = trees->nodes + start;
-    uint32_t place[CWB_ABREAST];
+/* The places of the leaves of n rows abreast, whose steps do not wait for each other. */
+CWB_INLINE void CWB_NAME(walk)(const cwb_trees *trees, int64_t t, const void *x, const int n,
+                               const int kind, uint32_t *place) {
+    const void *nodes = CWB_NAME(nodes_of)(trees, t, kind);
+    const int32_t height = trees->height[t];
     CWB_UNROLL
     for (int k = 0; k < n; k++) place[k] = 0;
-    for (int32_t level = 0; level < trees->height[t]; level++) {
+    for (int32_t level = 0; level < height; level++) {
+        uint32_t moved = 0;
         CWB_UNROLL
         for (int k = 0; k < n; k++) {
-            const cwb_inner *node = nodes + place[k];
-            const double value = x[(uint64_t)(uint32_t)node->feature * CWB_BLOCK + k];
-            place[k] = (uint32_t)node->child[CWB_NAME(is_right)(trees, node, value, simple)];
+            const uint32_t next = CWB_NAME(step)(trees, nodes, place[k], x, k, kind);
+            moved |= next ^ place[k];
+            place[k] = next;
+        }
+        if (kind != CWB_CODES && !moved) break;
+    }
+}
+
+/* The same for up to eight rows. */
+CWB_INLINE void CWB_NAME(walk_some)(const cwb_trees *trees, int64_t t, const cwb_block *block,
+                                    int64_t row, const int kind, uint32_t *place) {
+    const void *x = CWB_NAME(rows_from)(block, row, kind);
+    if (kind != CWB_CODES && block->n_rows == 1)
+        CWB_NAME(walk)(trees, t, x, 1, kind, place);
+    else
+        CWB_NAME(walk)(trees, t, x, CWB_ABREAST, kind, place);
+}
+
+/* Of values, three rows that are walked cost about as much as two nodes that rows reach. */
+CWB_INLINE int CWB_NAME(is_walked)(const cwb_trees *trees, int64_t t, const cwb_block *block,
+                                   const int kind) {
+    if (kind != CWB_CODES && 3 * trees->n_inner[t] > 2 * block->n_rows) return 1;
+    return trees->n_inner[t] > trees->max_reached;
+}
+
+/* The rows that reach each node of a tree. */
+CWB_INLINE void CWB_NAME(reach_nodes)(const cwb_trees *trees, const void *nodes,
+                                      const int32_t *order, int64_t n_inner, const void *x,
+                                      const int kind, uint64_t *reach) {
+    reach[0] = ~UINT64_C(0);
+    for (int64_t i = 0; i < n_inner; i++) {
+        uint32_t left;
+        const uint64_t here = reach[order[i]];
+        const uint64_t right = here & CWB_NAME(right_of)(trees, nodes, order[i], x, kind, &left);
+        reach[left] = here ^ right;
+        reach[left + 1] = right;
+    }
+}
+
+/* Rows on which a tree is +1. */
+CWB_INLINE uint64_t CWB_NAME(tree_set)(const cwb_trees *trees, int64_t t, const cwb_block *block,
+                                       const int kind, uint64_t *reach) {
+    const void *nodes = CWB_NAME(nodes_of)(trees, t, kind);
+    const int8_t *output = trees->output + trees->start[t];
+    uint64_t set = 0;
+    if (CWB_NAME(is_walked)(trees, t, block, kind)) {
+        for (int64_t row = 0; row < block->n_rows; row += CWB_ABREAST) {
+            uint32_t place[CWB_ABREAST] = {0};
+            CWB_NAME(walk_some)(trees, t, block, row, kind, place);
+            CWB_UNROLL
+            for (int k = 0; k < CWB_ABREAST; k++) {
+                const uint64_t is_positive = kind == CWB_CODES
+                                                 ? ((const cwb_coded_node *)nodes)[place[k]].at
+                                                 : output[place[k]] > 0;
+                set |= is_positive << (row + k);
+            }
+        }
+        return set;
+    }
+    const int32_t *order = trees->order + trees->order_start[t];
+    const int64_t n_inner = trees->n_inner[t];
+    const int64_t n_order = trees->order_start[t + 1] - trees->order_start[t];
+    CWB_NAME(reach_nodes)(trees, nodes, order, n_inner, CWB_NAME(rows_from)(block, 0, kind), kind,
+                          reach);
+    for (int64_t i = n_inner; i < n_order; i++) set |= reach[order[i]];
+    return set;
+}
+
+static void CWB_NAME(sets)(const cwb_trees *trees, int64_t first, int64_t last,
+                           const cwb_block *block, uint64_t *reach, uint64_t *out) {
+    for (int64_t t = first; t < last; t++) {
+        if (trees->coded)
+            out[t - first] = CWB_NAME(tree_set)(trees, t, block, CWB_CODES, reach);
+        else if (block->simple)
+            out[t - first] = CWB_NAME(tree_set)(trees, t, block, CWB_SIMPLE, reach);
+        else
+            out[t - first] = CWB_NAME(tree_set)(trees, t, block, CWB_ANY, reach);
+    }
+}
+
+/* Outputs of a graded tree: by row, or leaf by leaf from the rows that reach each. */
+CWB_INLINE void CWB_NAME(graded_rows)(const cwb_trees *trees, int64_t t, const cwb_block *block,
+                                      const int kind, uint64_t *reach, double *out) {
+    const int8_t *output = trees->output + trees->start[t];
+    if (CWB_NAME(is_walked)(trees, t, block, kind)) {
+        for (int64_t row = 0; row < block->n_rows; row += CWB_ABREAST) {
+            uint32_t place[CWB_ABREAST] = {0};
+            CWB_NAME(walk_some)(trees, t, block, row, kind, place);
+            CWB_UNROLL
+            for (int k = 0; k < CWB_ABREAST; k++) out[row + k] = (double)output[place[k]];
+        }
+        return;
+    }
+    const int32_t *order = trees->order + trees->order_start[t];
+    const int64_t n_inner = trees->n_inner[t];
+    const int64_t n_order = trees->order_start[t + 1] - trees->order_start[t];
+    CWB_NAME(reach_nodes)(trees, CWB_NAME(nodes_of)(trees, t, kind), order, n_inner,
+                          CWB_NAME(rows_from)(block, 0, kind), kind, reach);
+    for (int64_t i = n_inner; i < n_order; i++) {
+        const cwb_doubles value = cwb_splat((double)output[order[i]]);
+        const uint64_t set = reach[order[i]];
+        for (int j = 0; j < CWB_BLOCK / 8; j++) {
+            const cwb_mask mask = cwb_mask_of((unsigned)(set >> (8 * j)) & 0xFF);
+            cwb_store(out + 8 * j, cwb_pick(mask, value, cwb_load(out + 8 * j)));
         }
     }
-    CWB_UNROLL
-    for (int k = 0; k < n; k++) out[k] = (double)trees->output[start + place[k]];
 }
 
-CWB_INLINE void CWB_NAME(graded_rows)(const cwb_trees *trees, int64_t t, const double *x,
-                                      int64_t n_rows, const int simple, double *out) {
-    int64_t row = 0;
-    for (; row + CWB_ABREAST <= n_rows; row += CWB_ABREAST)
-        CWB_NAME(graded_abreast)(trees, t, x + row, CWB_ABREAST, simple, out + row);
-    for (; row < n_rows; row++) CWB_NAME(graded_abreast)(trees, t, x + row, 1, simple, out + row);
-}
-
-static void CWB_NAME(graded_values)(const cwb_trees *trees, int64_t t, const double *x,
-                                    int64_t n_rows, int simple, double *out) {
-    if (simple)
-        CWB_NAME(graded_rows)(trees, t, x, n_rows, 1, out);
+static void CWB_NAME(graded)(const cwb_trees *trees, int64_t t, const cwb_block *block,
+                             uint64_t *reach, double *out) {
+    if (trees->coded)
+        CWB_NAME(graded_rows)(trees, t, block, CWB_CODES, reach, out);
+    else if (block->simple)
+        CWB_NAME(graded_rows)(trees, t, block, CWB_SIMPLE, reach, out);
     else
-        CWB_NAME(graded_rows)(trees, t, x, n_rows, 0, out);
+        CWB_NAME(graded_rows)(trees, t, block, CWB_ANY, reach, out);
 }
 
 static void CWB_NAME(add_graded)(const double *outputs, double value, double *scores) {
@@ -193,8 +312,10 @@ static void CWB_NAME(add_set)(uint64_t set, double value, double *scores) {
 }
 
 static const cwb_evaluation_kernels CWB_NAME(cwb_evaluation_kernels) = {
-    .block_sets = CWB_NAME(block_sets),
-    .graded = CWB_NAME(graded_values),
+    .code = CWB_NAME(code),
+    .sets = CWB_NAME(sets),
+    .graded = CWB_NAME(graded),
     .add_graded = CWB_NAME(add_graded),
     .add_set = CWB_NAME(add_set),
+    .max_reached = CWB_IS(PLAIN) ? 16 : 128,
 };

@@ -3,13 +3,16 @@
 import numpy as np
 from random_trees import random_trees
 
-from cwboost._kernels.prediction.coded_nodes import laid_out_for_codes
+from cwboost._kernels.prediction.tree_nodes import TreeLayouts
 
 NAMES = ("offsets", "feature", "threshold", "left", "missing", "output")
 
 
-def coded_trees(nodes, max_reached=100):
-    return laid_out_for_codes(*(nodes[name] for name in NAMES), max_reached)
+def coded_trees(nodes):
+    sizes = np.diff(nodes["offsets"])
+    place = np.concatenate([np.arange(size) for size in sizes])
+    trees = [nodes[name] for name in NAMES]
+    return TreeLayouts(trees, place, np.zeros(0, int))._on_codes
 
 
 def test_a_feature_of_many_thresholds_has_several_columns():
@@ -29,21 +32,6 @@ def test_a_side_that_no_node_sends_missing_values_to_has_no_column():
     found = coded_trees(nodes)
     assert found.codings["low"].tolist() == [-1, -1]
     assert found.codings["high"].tolist() == [0, 1]
-
-
-def test_order_lists_inner_nodes_and_then_positive_leaves_of_trees_not_walked():
-    nodes = random_trees(np.random.default_rng(1), [101, 100, 0, 3], 5, np.arange(30.0))
-    found = coded_trees(nodes)
-    assert found.height[0] > 0
-    assert found.height[1:].tolist() == [-1, -1, -1]
-    assert found.order_start[1] == 0
-    for tree in (1, 2, 3):
-        of_tree = slice(*nodes["offsets"][tree : tree + 2])
-        inner = np.flatnonzero(nodes["feature"][of_tree] >= 0)
-        positive = np.flatnonzero(nodes["output"][of_tree] > 0)
-        order = found.order[slice(*found.order_start[tree : tree + 2])]
-        np.testing.assert_array_equal(order, [*inner, *positive])
-        assert found.n_inner[tree] == len(inner)
 
 
 def test_trees_without_comparisons_have_no_codes():
