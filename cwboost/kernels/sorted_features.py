@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost._kernels.common.short_arrays import ascends_within
-from cwboost._kernels.stumps.entries import Entries
-from cwboost._kernels.stumps.shared import SharedStumpSearch
+from cwboost._kernels.stumps.search import StumpSearch
 from cwboost._kernels.stumps.sorted_columns import SortedColumns
 from cwboost.kernels.matrices import canonical_csc, readable
 from cwboost.kernels.threads import usable_threads
@@ -110,7 +109,7 @@ class SortedFeatures:
             parts = (self._X,)
             columns.sort_dense(self._X, n_threads)
         self.n_visited, self.nbytes = columns.n_visited, columns.nbytes
-        self._search = SharedStumpSearch(columns, Entries(*parts))
+        self._search = StumpSearch(columns, *parts)
         self._all = np.arange(self.n_features, dtype=np.int64)
 
     def search(self, weights, features=None) -> FoundStumps:

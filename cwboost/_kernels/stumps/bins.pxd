@@ -16,9 +16,9 @@ cdef struct Slice:
 
 cdef class Scratch:
     cdef void *memory
-    cdef int64_t size
+    cdef int64_t n_bytes
 
-    cdef int32_t *room(self, int64_t size) except NULL
+    cdef void *room(self, int64_t n_bytes) except NULL
 
 
 cdef class BinnedColumns:

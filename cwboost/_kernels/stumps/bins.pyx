@@ -80,7 +80,7 @@ cdef class BinnedColumns:
         cdef int64_t n_groups = (n_columns + COLUMNS_OF_A_TASK - 1) // COLUMNS_OF_A_TASK
         cdef int64_t n_bins = self.bin_starts[self.sorted.n_features]
         cdef int64_t n_walked = 0, n_visited = 0
-        cdef int32_t *bins = self.scratch.room(2 * lanes * n_bins)
+        cdef int32_t *bins = <int32_t *> self.scratch.room(2 * lanes * n_bins * sizeof(int32_t))
         cdef uint8_t[::1] walked = np.zeros(n_bins + 1, dtype=np.uint8)
         cdef const int64_t *starts = &self.bin_starts[0]
         for g in prange(n_groups, nogil=True, schedule="dynamic", num_threads=n_threads):
@@ -105,15 +105,15 @@ cdef class Scratch:
     def __dealloc__(self):
         free(self.memory)
 
-    cdef int32_t *room(self, int64_t size) except NULL:
-        """Return room for `size` numbers; what it held before may be lost."""
-        if self.memory == NULL or self.size < size:
+    cdef void *room(self, int64_t n_bytes) except NULL:
+        """Return room for `n_bytes`; what it held before may be lost."""
+        if self.memory == NULL or self.n_bytes < n_bytes:
             free(self.memory)
-            self.memory = malloc((size + 16) * sizeof(int32_t))
+            self.memory = malloc(n_bytes + 64)
             if self.memory == NULL:
                 raise MemoryError("no memory for the search")
-            self.size = size
-        return <int32_t *> ((<size_t> self.memory + 63) & ~<size_t> 63)
+            self.n_bytes = n_bytes
+        return <void *> ((<size_t> self.memory + 63) & ~<size_t> 63)
 
 
 cdef void sum_bins(BinnedColumns self, const Slice *part, const int64_t[::1] features,

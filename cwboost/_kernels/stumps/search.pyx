@@ -13,6 +13,8 @@ every feature are sorted once (sorted_columns.pyx); `StumpSearch.search` then
 
 Threads work on different columns and write to separate slots, and every sum is exact: the results
 have the same bits at any number of threads.
+
+`StumpSearch.search_shared` finds the one stump that serves all targets best (shared.h).
 """
 
 from cython.parallel cimport prange
@@ -24,7 +26,6 @@ import numpy as np
 from cwboost._kernels.common.arrays cimport (
     FLOAT64, INT8, INT32, UINT8, data_of, new_matrix, new_vector)
 from cwboost._kernels.stumps.bins cimport BinnedColumns, Scratch, Slice
-from cwboost._kernels.stumps.entries cimport Entries
 from cwboost._kernels.stumps.kernels cimport (
     CWB_COARSE, CWB_VECTOR, cwb_chunks, cwb_rows, cwb_scale_of, cwb_scan_bound, cwb_stump,
     cwb_stump_kernels, cwb_target, cwb_traced, cwb_weights, kernels)
@@ -48,6 +49,15 @@ cdef extern from "stumps/passes.h" nogil:
     void cwb_stump_edges(const cwb_stump_kernels *kernels, const cwb_weights *w, int64_t n,
                          const uint8_t *bits, double *sums, int n_threads)
 
+cdef extern from "stumps/shared.h" nogil:
+    ctypedef struct cwb_together:
+        const double *rows
+        const double *totals
+        int64_t lanes
+    void cwb_fill_together(const cwb_weights *w, int64_t lanes, int64_t n, double *rows)
+    cwb_stump cwb_shared_settle(const cwb_stump_kernels *kernels, const cwb_together *t,
+                                const cwb_column *c, double *sums)
+
 cdef extern from "common/threshold.h" nogil:
     double cwb_float32_threshold_between(double a, double b)
 
@@ -56,6 +66,24 @@ cdef int64_t CACHED_BYTES = 3 << 18
 cdef int64_t BINNED_BYTES = 1 << 24
 # If bins leave out less than half of the positions, the next searches do not use them.
 cdef int SEARCHES_WITHOUT_BINS = 15
+# Tiny weights are multiplied by this.
+cdef double ENLARGED = 2.0**600
+
+
+# The winner of a search: column -1 is the constant.
+cdef struct Found:
+    int64_t column
+    cwb_stump stump
+
+
+# The numbers of the matrix that was sorted: a dense one, if `indices` is NULL, or a CSC matrix.
+cdef struct Matrix:
+    const char *data
+    int64_t row_step, column_step
+    int size
+    const void *indices
+    const void *indptr
+    bint wide
 
 
 cdef class StumpSearch:
@@ -66,8 +94,11 @@ cdef class StumpSearch:
     Parameters
     ----------
     columns : SortedColumns
-    entries : Entries or None
-        Those of the matrix that was sorted, between which thresholds lie.
+    data : ndarray, dtype uint8, float32 or float64
+        The matrix that was sorted, between whose entries thresholds lie: of shape (n_samples,
+        n_features) in any layout of aligned numbers, or the stored numbers of a CSC matrix.
+    indices, indptr : ndarray, both dtype int32 or both int64, default=None
+        Of a CSC matrix whose indices ascend in every column.
 
     Attributes
     ----------
@@ -76,17 +107,33 @@ cdef class StumpSearch:
         saves time. The results have the same bits.
     """
 
-    def __init__(self, SortedColumns columns not None, Entries entries):
+    cdef SortedColumns sorted
+    cdef tuple arrays
+    cdef Matrix matrix
+    cdef cwb_column *columns
+    cdef int64_t n_samples
+    cdef Scratch rows, half, best, trace, winners, numbers, sums
+    cdef int64_t[::1] chunk_starts
+    cdef public int use_bins
+    cdef int without_bins
+    cdef BinnedColumns bins
+
+    def __init__(self, SortedColumns columns not None, data, indices=None, indptr=None):
         cdef int64_t f
         self.use_bins = -1
         self.without_bins = 0
-        self.sorted, self.entries = columns, entries
-        self.columns = columns.columns
+        self.sorted, self.columns = columns, columns.columns
         self.n_samples = columns.n_samples
-        self.wide = columns.wide
+        self.arrays = data, indices, indptr
+        self.matrix.data, self.matrix.size = <const char *> data_of(data), data.itemsize
+        self.matrix.indices = self.matrix.indptr = NULL
+        if indices is None:
+            self.matrix.row_step, self.matrix.column_step = data.strides
+        else:
+            self.matrix.wide = indices.dtype == np.int64
+            self.matrix.indices, self.matrix.indptr = data_of(indices), data_of(indptr)
         self.rows, self.half, self.best, self.trace = Scratch(), Scratch(), Scratch(), Scratch()
-        self.winners, self.numbers = np.empty(0, dtype=FOUND), np.empty((3, 0))
-        self.sums = np.empty((2, 0, 0))
+        self.winners, self.numbers, self.sums = Scratch(), Scratch(), Scratch()
         self.chunk_starts = np.zeros(columns.n_features + 1, dtype=np.int64)
         for f in range(columns.n_features):
             self.chunk_starts[f + 1] = self.chunk_starts[f] + cwb_chunks(&columns.columns[f])
@@ -104,32 +151,25 @@ cdef class StumpSearch:
         -------
         feature, threshold, polarity, missing, edges, outputs, sums, norms
         """
-        cdef int64_t n_targets = weights.shape[0]
-        cdef double[::1] scales, totals, squares
+        cdef int64_t n_targets = weights.shape[0], t
+        cdef double *scales = <double *> self.numbers.room(3 * n_targets * sizeof(double))
+        cdef double *totals = scales + n_targets
+        cdef double *squares = totals + n_targets
+        cdef Found *found = <Found *> self.winners.room(n_targets * sizeof(Found))
         cdef cwb_weights w
-        self.make_room(n_targets)
-        scales, totals, squares = self.numbers[0], self.numbers[1], self.numbers[2]
-        w.r, w.scales, w.n_targets = &weights[0, 0], &scales[0], n_targets
+        w.r, w.scales, w.n_targets = &weights[0, 0], scales, n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
-        if self.measure(&w, &scales[0], &totals[0], &squares[0], n_threads):
+        if self.measure(&w, scales, totals, squares, n_threads):
             # The mass is so small that a scale would overflow; a power of two loses nothing.
-            factor = np.where(np.isinf(scales), 2.0**600, 1.0)
-            found = self.search(np.asarray(weights) * factor[:, None], features, n_threads)
-            return *found[:4], found[4] / factor, found[5], found[6] / factor, found[7] / factor
-        self.scan_and_settle(&w, totals, features, self.winners, n_threads)
-        return self.write(&w, totals, squares, self.winners, n_threads)
+            factor = np.array([1.0 if isfinite(scales[t]) else ENLARGED for t in range(n_targets)])
+            return enlarged(self.search, weights, factor, features, n_threads)
+        self.scan_and_settle(&w, totals, features, found, n_threads)
+        return self.write(&w, totals, squares, found, n_threads)
 
-    cdef int make_room(self, int64_t n_targets) except -1:
-        # Kept between calls: with few examples, to make a view takes as long as a step.
-        if self.winners.shape[0] != n_targets:
-            self.winners = np.empty(n_targets, dtype=FOUND)
-            self.numbers = np.empty((3, n_targets))
-        return 0
-
-    cdef double[:, :, ::1] room_for_sums(self, int64_t n_tasks, int64_t n_targets):
-        if self.sums.shape[1] != n_tasks or self.sums.shape[2] != n_targets:
-            self.sums = np.empty((2, n_tasks, n_targets))
-        return self.sums
+    cdef double *room_for_sums(self, int64_t n_targets) except NULL:
+        """Return room for two sums of each target per task of examples."""
+        return <double *> self.sums.room(
+            2 * cwb_row_tasks(self.n_samples) * n_targets * sizeof(double))
 
     cdef bint measure(self, const cwb_weights *weights, double *scales, double *totals,
                       double *squares, int n_threads) except -1:
@@ -138,26 +178,35 @@ cdef class StumpSearch:
         # stay integers, and equal sums stay equal.
         cdef int64_t n = self.n_samples, n_targets = weights.n_targets, t
         cdef int n_used = threads(n * n_targets, n_threads)
-        cdef double[:, :, ::1] both = self.room_for_sums(cwb_row_tasks(n), n_targets)
-        cdef double[:, ::1] sums = both[0], of_squares = both[1]
+        cdef double *sums = self.room_for_sums(n_targets)
+        cdef double *of_squares = sums + cwb_row_tasks(n) * n_targets
         cdef bint small = False
         with nogil:
-            cwb_masses(kernels, weights, n, &sums[0, 0], n_used)
+            cwb_masses(kernels, weights, n, sums, n_used)
         for t in range(n_targets):
-            scales[t] = cwb_scale_of(sum_of(sums, t))
+            scales[t] = cwb_scale_of(self.sum_of(sums, n_targets, t))
             if scales[t] == 0.0:
                 raise ValueError(
                     f"weights must be finite and sum to a finite number, row {t} does not"
                 )
             small = small or not isfinite(scales[t])
         with nogil:
-            cwb_totals(kernels, weights, n, &sums[0, 0], &of_squares[0, 0], n_used)
+            cwb_totals(kernels, weights, n, sums, of_squares, n_used)
         for t in range(n_targets):
-            totals[t], squares[t] = sum_of(sums, t), sum_of(of_squares, t)
+            totals[t] = self.sum_of(sums, n_targets, t)
+            squares[t] = self.sum_of(of_squares, n_targets, t)
         return small
 
-    cdef int scan_and_settle(self, const cwb_weights *weights, const double[::1] totals,
-                             const int64_t[::1] features, Found[::1] found,
+    cdef double sum_of(self, const double *sums, int64_t n_targets, int64_t t) noexcept nogil:
+        """Return the sum of target t over the tasks."""
+        cdef double sum = 0.0
+        cdef int64_t task
+        for task in range(cwb_row_tasks(self.n_samples)):
+            sum += sums[task * n_targets + t]
+        return sum
+
+    cdef int scan_and_settle(self, const cwb_weights *weights, const double *totals,
+                             const int64_t[::1] features, Found *found,
                              int n_threads) except -1:
         """Search for all targets; one walk serves a slice of the targets."""
         cdef int64_t n_targets = weights.n_targets, first = 0, s, lanes, n_slices, n_units
@@ -179,12 +228,11 @@ cdef class StumpSearch:
             part.r = weights.r + first * weights.stride
             part.scales = weights.scales + first
             part.n_targets = min(lanes, n_targets - first)
-            self.search_slice(&part, totals[first:first + part.n_targets], features,
-                              &found[first], lanes, n_threads)
+            self.search_slice(&part, totals + first, features, found + first, lanes, n_threads)
             first += lanes
         return 0
 
-    cdef int search_slice(self, const cwb_weights *weights, const double[::1] totals,
+    cdef int search_slice(self, const cwb_weights *weights, const double *totals,
                           const int64_t[::1] features, Found *found, int64_t lanes,
                           int n_threads) except -1:
         """Search for up to `lanes` targets.
@@ -195,8 +243,9 @@ cdef class StumpSearch:
         cdef int64_t n = self.n_samples, n_columns = features.shape[0], t
         cdef Slice part
         self.fill(weights, totals, n_columns, lanes, &part, n_threads)
-        self.scan(&part, features, totals, n_threads)
+        self.scan(&part, features, totals, weights.n_targets, n_threads)
         n_threads = threads(2 * (n + n_columns) * weights.n_targets, n_threads)
+        # As in passes.h, one thread does without a parallel region.
         if n_threads == 1:
             with nogil:
                 for t in range(weights.n_targets):
@@ -206,17 +255,17 @@ cdef class StumpSearch:
             self.settle_target(weights, totals[t], features, &part, t, &found[t])
         return 0
 
-    cdef int fill(self, const cwb_weights *weights, const double[::1] totals, int64_t n_columns,
+    cdef int fill(self, const cwb_weights *weights, const double *totals, int64_t n_columns,
                   int64_t lanes, Slice *part, int n_threads) except -1:
         """Fill the rows of the weights and allocate the results of a scan."""
         cdef int64_t n = self.n_samples, t
         cdef int64_t n_chunks = self.chunk_starts[self.sorted.n_features]
-        cdef int32_t *rows = self.rows.room(n * lanes)
-        cdef int32_t *half = self.half.room(lanes)
+        cdef int32_t *rows = <int32_t *> self.rows.room(n * lanes * sizeof(int32_t))
+        cdef int32_t *half = <int32_t *> self.half.room(lanes * sizeof(int32_t))
         part.rows.rows, part.rows.half, part.rows.lanes = rows, half, <int> lanes
         part.chunk_starts = &self.chunk_starts[0]
-        part.best = self.best.room(lanes * n_columns)
-        part.trace = self.trace.room(2 * lanes * n_chunks)
+        part.best = <int32_t *> self.best.room(lanes * n_columns * sizeof(int32_t))
+        part.trace = <int32_t *> self.trace.room(2 * lanes * n_chunks * sizeof(int32_t))
         for t in range(lanes):
             half[t] = 0
         for t in range(weights.n_targets):
@@ -226,18 +275,18 @@ cdef class StumpSearch:
             cwb_fill_all(kernels, weights, <int> lanes, n, rows, n_threads)
         return 0
 
-    cdef int scan(self, const Slice *part, const int64_t[::1] features,
-                  const double[::1] totals, int n_threads) except -1:
+    cdef int scan(self, const Slice *part, const int64_t[::1] features, const double *totals,
+                  int64_t n_targets, int n_threads) except -1:
         """Compute the best |E| / 2 and trace of every column, in bins first if that saves time."""
         cdef int64_t n_columns = features.shape[0], n = self.n_samples, lanes = part.rows.lanes
         cdef int64_t t
         cdef bint pays = 4 * n * lanes > BINNED_BYTES and self.without_bins == 0
         cdef double[::1] sure
-        if self.wide and (self.use_bins == 1 or (self.use_bins == -1 and pays)):
+        if self.sorted.wide and (self.use_bins == 1 or (self.use_bins == -1 and pays)):
             if self.bins is None:
                 self.bins = BinnedColumns(self.sorted, n_threads)
             sure = np.full(lanes, np.inf)
-            for t in range(totals.shape[0]):
+            for t in range(n_targets):
                 sure[t] = 0.5 * CWB_COARSE * fabs(totals[t])
             if self.bins.scan(part, features, sure, n_threads) > 0.5:
                 self.without_bins = SEARCHES_WITHOUT_BINS
@@ -287,18 +336,17 @@ cdef class StumpSearch:
                 found.column = features[f]
                 found.stump = stump
 
-    cdef object write(self, const cwb_weights *weights, const double[::1] totals,
-                      const double[::1] squares, const Found[::1] found, int n_threads):
-        cdef int64_t n = self.n_samples, n_targets = found.shape[0], t, n_bytes = (n + 7) // 8
+    cdef object write(self, const cwb_weights *weights, const double *totals,
+                      const double *squares, const Found *found, int n_threads):
+        cdef int64_t n = self.n_samples, n_targets = weights.n_targets, n_bytes = (n + 7) // 8, t
         polarity, missing = new_vector(n_targets, INT8), new_vector(n_targets, INT8)
         outputs, edges = new_matrix(n_targets, n_bytes, UINT8), new_vector(n_targets, FLOAT64)
         sums, norms = new_vector(n_targets, FLOAT64), new_vector(n_targets, FLOAT64)
         cdef int8_t *polarity_ = <int8_t *> data_of(polarity)
         cdef int8_t *missing_ = <int8_t *> data_of(missing)
         cdef uint8_t *outputs_ = <uint8_t *> data_of(outputs)
-        cdef double[:, ::1] parts = self.room_for_sums(cwb_row_tasks(n), n_targets)[0]
+        cdef double *parts = self.room_for_sums(n_targets)
         n_threads = threads(n * n_targets, n_threads)
-        # As in passes.h, one thread does without a parallel region.
         if n_threads == 1:
             with nogil:
                 for t in range(n_targets):
@@ -309,19 +357,19 @@ cdef class StumpSearch:
                 self.write_one(&found[t], totals[t], polarity_ + t, missing_ + t,
                                outputs_ + t * n_bytes)
         with nogil:
-            cwb_stump_edges(kernels, weights, n, outputs_, &parts[0, 0], n_threads)
+            cwb_stump_edges(kernels, weights, n, outputs_, parts, n_threads)
         for t in range(n_targets):
-            (<double *> data_of(edges))[t] = sum_of(parts, t)
+            (<double *> data_of(edges))[t] = self.sum_of(parts, n_targets, t)
             (<double *> data_of(sums))[t] = totals[t] / weights.scales[t]
             (<double *> data_of(norms))[t] = sqrt(squares[t]) / weights.scales[t]
-        feature, threshold = self.locate(found)
+        feature, threshold = self.locate(found, n_targets)
         return feature, threshold, polarity, missing, edges, outputs, sums, norms
 
-    cdef tuple locate(self, const Found[::1] found):
+    cdef tuple locate(self, const Found *found, int64_t n):
         """Return features and thresholds."""
         cdef int64_t t
-        feature, threshold = new_vector(found.shape[0], INT32), new_vector(found.shape[0], FLOAT64)
-        for t in range(found.shape[0]):
+        feature, threshold = new_vector(n, INT32), new_vector(n, FLOAT64)
+        for t in range(n):
             (<int32_t *> data_of(feature))[t] = <int32_t> found[t].column
             (<double *> data_of(threshold))[t] = self.threshold_of(&found[t])
         return feature, threshold
@@ -337,11 +385,11 @@ cdef class StumpSearch:
         end = column.n_forward + column.n_backward
         if p == end:
             return INFINITY
-        here = self.entries.at(cwb_row(column, p), found.column)
+        here = entry(&self.matrix, cwb_row(column, p), found.column)
         if p + 1 == column.n_forward or p + 1 == end:
             there = column.skipped
         else:
-            there = self.entries.at(cwb_row(column, p + 1), found.column)
+            there = entry(&self.matrix, cwb_row(column, p + 1), found.column)
         if p < column.n_forward:
             return cwb_float32_threshold_between(here, there)
         return cwb_float32_threshold_between(there, here)
@@ -364,29 +412,109 @@ cdef class StumpSearch:
             cwb_write_outputs(&self.columns[found.column], found.stump.position,
                               polarity[0], missing[0], self.n_samples, bits)
 
+    def search_shared(self, const double[:, :] weights, const int64_t[::1] features,
+                      int n_threads):
+        """Return the best stump for all rows of weights; arguments as for `search`.
 
-cdef double sum_of(const double[:, ::1] sums, int64_t column) noexcept nogil:
-    cdef double sum = 0.0
-    cdef int64_t row
-    for row in range(sums.shape[0]):
-        sum += sums[row, column]
-    return sum
+        Returns
+        -------
+        feature, threshold, polarity, missing, edges, outputs
+            Each with one entry; the polarity is +1.
+        sums, norms
+            With one entry per target.
+        """
+        cdef int64_t n = self.n_samples, n_targets = weights.shape[0], t
+        cdef int64_t lanes = (n_targets + 7) // 8 * 8
+        cdef double mass = 0.0, edge = 0.0, scale
+        cdef double[::1] totals = np.zeros(lanes), squares = np.empty(n_targets), scales
+        cdef Found winner
+        cdef cwb_weights w
+        w.r, w.n_targets = &weights[0, 0], n_targets
+        w.stride = weights.strides[0] // <int64_t> sizeof(double)
+        for t in range(n_targets):
+            mass += kernels.mass(w.r + t * w.stride, n)
+        scale = cwb_scale_of(mass)
+        if scale == 0.0:
+            raise ValueError("weights must be finite and sum to a finite number")
+        if not isfinite(scale):
+            factor = np.full(n_targets, ENLARGED)
+            return enlarged(self.search_shared, weights, factor, features, n_threads)
+        scales = np.full(n_targets, scale)
+        w.scales = &scales[0]
+        for t in range(n_targets):
+            totals[t] = kernels.total(w.r + t * w.stride, scale, n, &squares[t])
+        winner = self.best_shared(&w, totals, features, n_threads)
+        polarity, missing = np.empty(1, dtype=np.int8), np.empty(1, dtype=np.int8)
+        outputs = np.empty((1, (n + 7) // 8), dtype=np.uint8)
+        cdef int8_t[::1] polarity_ = polarity, missing_ = missing
+        cdef uint8_t[:, ::1] outputs_ = outputs
+        self.write_one(&winner, 1.0, &polarity_[0], &missing_[0], &outputs_[0, 0])
+        for t in range(n_targets):
+            edge += fabs(kernels.edge(w.r + t * w.stride, &outputs_[0, 0], n))
+        feature, threshold = self.locate(&winner, 1)
+        return (feature, threshold, polarity, missing, np.array([edge]), outputs,
+                np.asarray(totals)[:n_targets] / scale, np.sqrt(squares) / scale)
+
+    cdef Found best_shared(self, const cwb_weights *w, const double[::1] totals,
+                           const int64_t[::1] features, int n_threads):
+        """Return the stump with the largest sum of |E_t|: the constant, or of the first column."""
+        cdef int64_t n_columns = features.shape[0], lanes = totals.shape[0], f
+        cdef double *rows = <double *> self.rows.room(self.n_samples * lanes * sizeof(double))
+        cdef double[:, ::1] sums = np.empty((n_columns + 1, lanes))
+        cdef Found *found = <Found *> self.winners.room(n_columns * sizeof(Found))
+        cdef Found best
+        cdef cwb_together together
+        cwb_fill_together(w, lanes, self.n_samples, rows)
+        together.rows, together.totals, together.lanes = rows, &totals[0], lanes
+        for f in prange(n_columns, nogil=True, schedule="dynamic", chunksize=4,
+                        num_threads=n_threads):
+            found[f].column = features[f]
+            found[f].stump = cwb_shared_settle(kernels, &together, &self.columns[features[f]],
+                                               &sums[f, 0])
+        best.column = best.stump.position = -1
+        best.stump.above, best.stump.missing = 1.0, 0.0
+        best.stump.edge = np.abs(totals).sum()
+        for f in range(n_columns):
+            if found[f].stump.edge > best.stump.edge:
+                best = found[f]
+        return best
 
 
-FOUND = np.dtype(
-    [
-        ("column", np.int64),
-        (
-            "stump",
-            [
-                ("edge", np.float64),
-                ("above", np.float64),
-                ("missing", np.float64),
-                ("position", np.int64),
-            ],
-        ),
-    ]
-)
+cdef tuple enlarged(search, weights, factor, features, int n_threads):
+    """Return what a search finds for each row of weights times its factor, in the present unit."""
+    found = search(np.asarray(weights) * factor[:, None], features, n_threads)
+    edges, sums, norms = found[4] / factor[:len(found[4])], found[6] / factor, found[7] / factor
+    return *found[:4], edges, found[5], sums, norms
+
+
+cdef double entry(const Matrix *X, int64_t row, int64_t column) noexcept nogil:
+    """Return an entry: by one read, or by a binary search in a sparse column."""
+    cdef int64_t first, beyond, middle, end
+    if X.indices == NULL:
+        return number(X.data + row * X.row_step + column * X.column_step, X.size)
+    first = index(X.indptr, column, X.wide)
+    beyond = end = index(X.indptr, column + 1, X.wide)
+    while first < beyond:
+        middle = (first + beyond) // 2
+        if index(X.indices, middle, X.wide) < row:
+            first = middle + 1
+        else:
+            beyond = middle
+    if first == end or index(X.indices, first, X.wide) != row:
+        return 0.0
+    return number(X.data + first * X.size, X.size)
+
+
+cdef double number(const char *at, int size) noexcept nogil:
+    if size == 1:
+        return (<const uint8_t *> at)[0]
+    if size == 4:
+        return (<const float *> at)[0]
+    return (<const double *> at)[0]
+
+
+cdef int64_t index(const void *numbers, int64_t k, bint wide) noexcept nogil:
+    return (<const int64_t *> numbers)[k] if wide else (<const int32_t *> numbers)[k]
 
 
 cdef int threads(int64_t work, int n_threads) noexcept nogil:
