@@ -9,7 +9,7 @@
  * `last` marks the last example of a block in walking order: thresholds lie only after these.
  * Examples whose value is missing (NaN) are kept apart. Equal values keep the order of examples.
  *
- * Cost: one radix pass per byte of the dtype, or three of 11 bits for float32, O(n) each.
+ * Cost: one radix pass per byte of the dtype, or per 11 bits of many numbers, O(n) each.
  */
 #ifndef CWBOOST_COLUMN_SORT_H
 #define CWBOOST_COLUMN_SORT_H
@@ -92,73 +92,34 @@ static inline uint64_t cwb_key_of_zero(int bytes) {
     return bytes == 1 ? cwb_key_u8(0) : bytes == 4 ? cwb_key_f32(0.0f) : cwb_key_f64(0.0);
 }
 
-/* Sort stably by the low `bytes` of the keys; bytes that all keys share cost one count. Returns
- * the buffer that holds the result. */
-static inline const cwb_keyed *cwb_sort_by_bytes(const cwb_unsorted *column) {
-    cwb_keyed *from = column->keyed, *to = column->spare;
+/* Sort stably by keys, digit by digit from the lowest; digits are larger if there are enough keys
+ * to pay for their counts, and one that all keys share costs no pass. Returns the buffer that holds
+ * the result. */
+static inline const cwb_keyed *cwb_radix_sort(const cwb_unsorted *column) {
+    enum { FEW = 4096, WIDEST = 11 };
     const int64_t n = column->n_present;
-    const int bytes = column->bytes;
-    uint32_t counts[8][256];
-    memset(counts, 0, sizeof counts[0] * bytes);
+    const int bits = column->bytes == 1 || n < FEW ? 8 : WIDEST;
+    const int n_digits = (8 * column->bytes + bits - 1) / bits;
+    const uint64_t mask = (UINT64_C(1) << bits) - 1;
+    cwb_keyed *from = column->keyed, *to = column->spare;
+    uint32_t counts[8][1 << WIDEST];
+    for (int d = 0; d < n_digits; d++) memset(counts[d], 0, sizeof(uint32_t) << bits);
     for (int64_t i = 0; i < n; i++)
-        for (int b = 0; b < bytes; b++) counts[b][(from[i].key >> (8 * b)) & 255]++;
-    for (int b = 0; b < bytes && n; b++) {
-        uint32_t *count = counts[b], start = 0;
-        if (count[(from[0].key >> (8 * b)) & 255] == n) continue;
-        for (int v = 0; v < 256; v++) {
+        for (int d = 0; d < n_digits; d++) counts[d][from[i].key >> (d * bits) & mask]++;
+    for (int d = 0; d < n_digits && n; d++) {
+        uint32_t *count = counts[d], start = 0;
+        if (count[from[0].key >> (d * bits) & mask] == n) continue;
+        for (uint64_t v = 0; v <= mask; v++) {
             const uint32_t here = count[v];
             count[v] = start;
             start += here;
         }
-        for (int64_t i = 0; i < n; i++) to[count[(from[i].key >> (8 * b)) & 255]++] = from[i];
+        for (int64_t i = 0; i < n; i++) to[count[from[i].key >> (d * bits) & mask]++] = from[i];
         cwb_keyed *swap = from;
         from = to;
         to = swap;
     }
     return from;
-}
-
-/* The same for keys of 32 bits, which travel with their row in 64 bits; digits are larger if there
- * are enough keys to pay for their counts. The spare buffer holds two arrays of such pairs. */
-static inline const cwb_keyed *cwb_sort_pairs(const cwb_unsorted *column) {
-    enum { FEW = 4096, WIDEST = 11 };
-    const int64_t n = column->n_present;
-    const int bits = n < FEW ? 8 : WIDEST, n_digits = n < FEW ? 4 : 3;
-    const uint32_t mask = (UINT32_C(1) << bits) - 1;
-    cwb_keyed *keyed = column->keyed;
-    uint64_t *from = (uint64_t *)column->spare + n, *to = (uint64_t *)column->spare;
-    uint32_t counts[4][1 << WIDEST];
-    for (int d = 0; d < n_digits; d++) memset(counts[d], 0, sizeof(uint32_t) << bits);
-    for (int64_t i = 0; i < n; i++) {
-        const uint32_t key = (uint32_t)keyed[i].key;
-        from[i] = (uint64_t)key << 32 | keyed[i].row;
-        for (int d = 0; d < n_digits; d++) counts[d][key >> (d * bits) & mask]++;
-    }
-    for (int d = 0; d < n_digits; d++) {
-        uint32_t *count = counts[d], start = 0;
-        const int shift = 32 + d * bits;
-        for (uint32_t v = 0; v <= mask; v++) {
-            const uint32_t here = count[v];
-            count[v] = start;
-            start += here;
-        }
-        if (d == n_digits - 1) break;
-        for (int64_t i = 0; i < n; i++) to[count[from[i] >> shift & mask]++] = from[i];
-        uint64_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t pair = from[i];
-        cwb_keyed *place = keyed + counts[n_digits - 1][pair >> (32 + (n_digits - 1) * bits)]++;
-        place->key = pair >> 32;
-        place->row = (uint32_t)pair;
-    }
-    return keyed;
-}
-
-static inline const cwb_keyed *cwb_radix_sort(const cwb_unsorted *column) {
-    return column->bytes == 4 ? cwb_sort_pairs(column) : cwb_sort_by_bytes(column);
 }
 
 static inline cwb_block cwb_largest_block(const cwb_keyed *sorted, int64_t n) {
