@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost._kernels.prediction.votes import add_votes, new_scores
+from cwboost._kernels.prediction.votes import add_votes
 from cwboost.families.contract import WeakLearners
 
 __all__ = ["MovingScores"]
@@ -20,8 +20,9 @@ class MovingScores:
 
     def __init__(self, n_samples: int, n_scores: int):
         self._n_samples = n_samples
-        self._moved = new_scores(n_scores, n_samples)
-        self._packed = np.empty((0, -(-n_samples // 8)), np.uint8)
+        n_bytes = -(-n_samples // 8)
+        self._moved = np.zeros((n_scores, 8 * n_bytes))
+        self._packed = np.empty((0, n_bytes), np.uint8)
         self._free = np.empty(0, np.int64)  # rows of `_packed`
         self._row_of = np.empty(0, np.int64)  # by learner, -1 where it is not kept in bits
         self._graded: dict[int, np.ndarray] = {}

@@ -18,7 +18,7 @@ def test_votes_are_those_of_a_loop(n_samples):
     outputs = random_outputs(rng, n_samples, 7)
     rows, targets = rng.integers(0, 7, 40), rng.integers(0, 3, 40)
     steps = rng.normal(size=40)
-    scores = votes.new_scores(3, n_samples)
+    scores = np.zeros((3, 8 * -(-n_samples // 8)))
     expected = np.zeros((3, n_samples))
     for row, target, step in zip(rows, targets, steps):
         expected[target] += step * outputs[:, row]
@@ -39,7 +39,7 @@ def test_votes_are_those_of_a_loop(n_samples):
 )
 def test_indices_out_of_range_are_refused(change, message):
     good = {"rows": [0, 1], "targets": [0, 2], "steps": [1.0, 2.0]}
-    good["scores"] = votes.new_scores(3, 5)
+    good["scores"] = np.zeros((3, 8))
     packed = np.zeros((2, 1), np.uint8)
     votes.add_votes(packed, **good)
     with pytest.raises(ValueError, match=message):

@@ -16,20 +16,10 @@ from cwboost._kernels.common.arrays cimport (
 
 
 cdef class ColumnStore:
-    """Columns of each class.
+    """Columns of each class, of `n_bytes` each.
 
-    Parameters
-    ----------
-    n_classes : int
-    n_bytes : int
-        Number of bytes per column.
-    shared : bool, default=False
-        True if every class has the same columns, which are then stored once.
-
-    Attributes
-    ----------
-    capacity : int
-        Largest number of columns, over the classes, that there is room for.
+    With `shared`, every class has the same columns, which are stored once. `capacity` is the
+    largest number of columns, over the classes, that there is room for.
     """
 
     def __cinit__(self, int64_t n_classes, int64_t n_bytes, bint shared=False):
@@ -62,18 +52,8 @@ cdef class ColumnStore:
     def add(self, const int64_t[::1] classes, const uint8_t[:, ::1] outputs):
         """Store columns unless equal ones are stored already.
 
-        Parameters
-        ----------
-        classes : ndarray of shape (n,), dtype int64
-        outputs : ndarray of shape (n, n_bytes), dtype uint8
-            Row ``k`` is a column of class ``classes[k]``.
-
-        Returns
-        -------
-        rows : ndarray of shape (n,), dtype int64
-            Index of each column among those of its class.
-        new : ndarray of shape (n,), dtype bool
-            True if the column was stored.
+        Row ``k`` of `outputs` is a column of class ``classes[k]``. Return the index of each column
+        among those of its class, and whether it was stored.
         """
         cdef int64_t k, n = classes.shape[0]
         if outputs.shape[0] != n or outputs.shape[1] != self.n_bytes:
@@ -141,13 +121,7 @@ cdef class ColumnStore:
         return row
 
     def append(self, const int64_t[::1] classes, const uint8_t[:, ::1] outputs):
-        """Store columns, also if equal ones are stored already, whose places `add` then loses.
-
-        Parameters
-        ----------
-        classes, outputs
-            As for `add`.
-        """
+        """Store columns, also if equal ones are stored already, whose places `add` then loses."""
         cdef int64_t k, c, n = classes.shape[0]
         if self.shared or outputs.shape[0] != n or outputs.shape[1] != self.n_bytes:
             raise ValueError(f"expected outputs of shape {(n, self.n_bytes)}")

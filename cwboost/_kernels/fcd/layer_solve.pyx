@@ -17,25 +17,12 @@ cdef const cwb_elementary_kernels* elementary = cwb_elementary_tables[instructio
 
 def solve_layer(double[:, :, :, ::1] tables, double q, double step, const uint8_t[::1] active,
                 const double[::1] coef):
-    """Return the exact coordinate steps of one layer, taken class after class.
+    """Return the exact coordinate steps of one layer, one per class, taken class after class.
 
-    Parameters
-    ----------
-    tables : ndarray of shape (n_classes, n_classes, 2, 2), dtype float64
-        As `PairWeights.layer_tables` returns them, of one set of examples or summed over several.
-        Changed in place to the tables after the steps.
-    q : float
-        p / C.
-    step : float
-        Fraction of the way to each coordinate's minimiser (shrinkage).
-    active : ndarray of shape (n_classes,), dtype uint8
-        0 leaves a class out.
-    coef : ndarray of shape (n_classes,), dtype float64
-        Present coefficients; none falls below zero.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,), dtype float64
+    `tables` are as `PairWeights.layer_tables` returns them, of one set of examples or summed over
+    several, and change in place to those after the steps. `step` is the fraction of the way to each
+    coordinate's minimiser (shrinkage), `active` is 0 for classes left out, and no entry of `coef`,
+    the present coefficients, would fall below zero.
     """
     cdef int64_t K = tables.shape[0]
     if tables.shape[1] != K or tables.shape[2] != 2 or tables.shape[3] != 2 or K == 0:

@@ -73,21 +73,9 @@ cdef int64_t PARALLEL_ENTRIES = 60_000
 cdef class PairWeights:
     """State of the restricted master over examples that are sorted by class.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_classes,), dtype int64
-        Number of examples of each class, in the order of the classes.
-    example_weight : ndarray of shape (n_samples,), dtype float64, positive
-    q : float
-        p / C.
-    n_threads : int
-    base : ndarray of shape (n_classes, n_samples), dtype float64, or None, default=None
-        Base scores, kept by reference; None for zeros.
-
-    Raises
-    ------
-    OverflowError
-        If the base scores give a pair weight that is not finite.
+    `counts` has the number of examples of each class, `example_weight` their positive weights, and
+    `base`, (n_classes, n_samples), their base scores, kept by reference; None for zeros. Raise
+    OverflowError if these give a pair weight that is not finite.
     """
 
     # The matrix R without its padding: a view of shape (n_classes, n_samples).
@@ -177,19 +165,9 @@ cdef class PairWeights:
     def rebuild(self, ColumnStore columns, const double[:, ::1] coef, bint more=False):
         """Compute scores and pair weights from base and columns: mu = w exp(F_y - F_{y_i}).
 
-        This removes the rounding drift of many updates, and starts from given coefficients.
-
-        Parameters
-        ----------
-        columns : ColumnStore
-        coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
-        more : bool, default=False
-            Add the scores of `coef` to the present scores.
-
-        Raises
-        ------
-        OverflowError
-            If a pair weight is not finite. The state is then as after `restart`.
+        This removes the rounding drift of many updates, and starts from given coefficients, one row
+        per class. With `more`, their scores are added to the present ones. Raise OverflowError if a
+        pair weight is not finite; the state is then as after `restart`.
         """
         cdef int64_t c, j, n = 0, K = self.n_classes
         cdef int64_t[::1] first = np.zeros(K + 1, dtype=np.int64)
@@ -269,11 +247,7 @@ cdef class PairWeights:
     def edges(self, ColumnStore columns, double[:, ::1] out):
         """Compute the edges of all columns of every class: sum_i r_c(i) h_(c,j)(i), unscaled.
 
-        Parameters
-        ----------
-        columns : ColumnStore
-        out : ndarray of shape (n_classes, at least columns of a class), dtype float64
-            Entries without a column keep their values.
+        `out` has one row per class; its entries without a column keep their values.
         """
         cdef double* edges = &out[0, 0]
         cdef int64_t stride = out.shape[1]
@@ -284,15 +258,9 @@ cdef class PairWeights:
     def update_layer(self, ColumnStore columns, rows, coef, double step=1.0):
         """Update one column per class, exactly, in the order of the classes.
 
-        Parameters
-        ----------
-        columns : ColumnStore
-        rows : ndarray of shape (n_classes,), dtype int64
-            The column of each class; -1 leaves a class out.
-        coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
-            Changed in place; a coefficient never falls below zero.
-        step : float, default=1.0
-            Fraction of the way to each coordinate's minimiser (shrinkage).
+        `rows`, int64, has the column of each class; -1 leaves a class out. `coef`, one row per
+        class, changes in place and never falls below zero. `step` is the fraction of the way to
+        each coordinate's minimiser (shrinkage).
         """
         cdef int64_t c, K = self.n_classes, width = coef.shape[1]
         cdef const int64_t* row = <const int64_t*> vector(rows, INT64, K)
@@ -363,21 +331,10 @@ cdef class PairWeights:
                   const int64_t[::1] offsets, double scale):
         """Return the exact sums of the rounded weights of either sign, by cell.
 
-        Parameters
-        ----------
-        classes : ndarray of shape (n,), dtype int64
-            Of the rows of R.
-        cells : ndarray of shape (n, n_samples), dtype int32
-            The cell of each example, from 0, for each of these classes.
-        offsets : ndarray of shape (n + 1,), dtype int64
-            Where the cells of each begin among all; the number of all at the end.
-        scale : float
-            Power of two by which the weights are multiplied before they are rounded.
-
-        Returns
-        -------
-        ndarray of shape (offsets[-1], 2), dtype float64
-            Sums of the positive weights and of the magnitudes of the negative ones, scaled.
+        `cells`, (n, n_samples), has the cell of each example, from 0, for each of `classes`;
+        `offsets`, (n + 1,), says where the cells of each begin among all. The weights are
+        multiplied by `scale`, a power of two, before they are rounded. Return the sums of the
+        positive weights and of the magnitudes of the negative ones, (offsets[-1], 2), scaled.
         """
         cdef int64_t k, n = self.n_samples, n_targets = classes.shape[0]
         cdef int n_threads = min(self.threads(), max(1, n_targets))
@@ -399,16 +356,8 @@ cdef class PairWeights:
                    const int64_t[::1] offsets, const double[::1] moves):
         """Move the scores by one number per cell, and recompute the pair weights.
 
-        Parameters
-        ----------
-        classes, cells, offsets
-            As for `cell_sums`; each class at most once.
-        moves : ndarray of shape (offsets[-1],), dtype float64
-
-        Raises
-        ------
-        OverflowError
-            If a pair weight is not finite.
+        The cells are as for `cell_sums`, each class at most once. Raise OverflowError if a pair
+        weight is not finite.
         """
         cdef int64_t k, c, n = self.n_samples, n_targets = classes.shape[0], K = self.n_classes
         cdef int n_threads = self.threads()
@@ -438,16 +387,10 @@ cdef class PairWeights:
                            const int64_t[::1] rows, double[:, ::1] coef):
         """Update single coordinates, exactly, one after the other.
 
-        Consecutive updates of one class are a run. Each update costs one pass over the examples;
-        each run costs two more passes over the pairs of the examples of its class.
-
-        Parameters
-        ----------
-        columns : ColumnStore
-        classes, rows : ndarrays of shape (n_updates,), dtype int64
-            The coordinate of each update: column ``rows[u]`` of class ``classes[u]``.
-        coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
-            Changed in place.
+        Update u is of column ``rows[u]`` of class ``classes[u]``; `coef`, one row per class,
+        changes in place. Consecutive updates of one class are a run. Each update costs one pass
+        over the examples; each run costs two more passes over the pairs of the examples of its
+        class.
         """
         cdef int64_t u = 0, first, c, n_updates = classes.shape[0]
         cdef double[::1] moves = np.zeros(n_updates + 1)

@@ -12,22 +12,10 @@ cdef extern from "common/random_words.h" nogil:
 
 
 def draw_rows(const int64_t[::1] places, int64_t n_total, double share, uint64_t seed):
-    """Draw examples with the same probability, each by the seed and its place alone.
+    """Draw examples with probability `share`, each by the seed and its place alone.
 
-    Parameters
-    ----------
-    places : ndarray of shape (n_samples,), dtype int64
-        Places of the examples among all, which may be divided among machines.
-    n_total : int
-        Number of all examples.
-    share : float
-        The probability; the one at place ``seed % n_total`` is always drawn.
-    seed : int, below 2**64
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), dtype int64
-        Indices of the examples drawn, ascending.
+    `places` are those of the examples among all `n_total`, which may be divided among machines; the
+    one at place ``seed % n_total`` is always drawn. Return the indices of those drawn, ascending.
     """
     cdef int64_t i, n = 0, always = <int64_t> (seed % <uint64_t> n_total)
     rows = np.empty(places.shape[0] + 1, dtype=np.int64)

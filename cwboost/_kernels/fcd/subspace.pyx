@@ -47,23 +47,11 @@ cdef int check(const double[:, ::1] present, list scores, const double** at) exc
 
 
 def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, int n_threads):
-    """Return first and second derivatives of the sum of the pair weights.
+    """Return first and second derivatives of the sum of the pair weights, vector and matrix.
 
-    Parameters
-    ----------
-    R : ndarray of shape (n_classes, stride), dtype float64
-        Signed weights at ``scores[0]``.
-    scores : list of 2 to MOST_DIRECTIONS + 1 ndarrays like R
-        Direction k leads from ``scores[k + 1]`` to ``scores[k]``.
-    starts : ndarray of shape (n_classes + 1,), dtype int64
-        First example of each class, and their number.
-    n_threads : int
-        The result does not depend on it, since the classes are added in order.
-
-    Returns
-    -------
-    slope : ndarray of shape (n_directions,)
-    curvature : ndarray of shape (n_directions, n_directions)
+    R has the signed weights at ``scores[0]``, and direction k, up to MOST_DIRECTIONS, leads from
+    ``scores[k + 1]`` to ``scores[k]``. `starts` has the first example of each class, and their
+    number. The classes are added in order, so that `n_threads` does not matter.
     """
     cdef int64_t c, k, other, at_sum, K = R.shape[0]
     cdef double[:, ::1] sums = np.zeros((K, 16))

@@ -11,18 +11,8 @@ __all__ = ["in_turns", "violated"]
 def violated(const double[:, ::1] edges, const double[:, ::1] coef, double epsilon):
     """Return the largest violation (eq. vio), and the coordinates with one above epsilon.
 
-    Parameters
-    ----------
-    edges, coef : ndarrays of shape (n_classes, capacity), dtype float64
-        Zero in entries without a column.
-    epsilon : float
-
-    Returns
-    -------
-    worst : float
-        NaN if any violation is.
-    classes, rows : ndarrays of shape (n_violated,), dtype int64
-        Class after class.
+    `edges` and `coef`, (n_classes, capacity), are zero in entries without a column. The largest
+    violation is NaN if any is; the classes and rows of the coordinates go class after class.
     """
     cdef int64_t c, j, n = 0, K = edges.shape[0], capacity = edges.shape[1]
     cdef double theta, worst = 0.0
@@ -46,21 +36,10 @@ def violated(const double[:, ::1] edges, const double[:, ::1] coef, double epsil
 
 def in_turns(const int64_t[::1] classes, const int64_t[::1] rows, const int64_t[::1] picks,
              const int64_t[::1] turn, int64_t n_turns):
-    """Return the order of a pass: turn after turn, and class after class within a turn.
+    """Return classes and rows in the order of a pass: turn after turn, class after class within.
 
-    Parameters
-    ----------
-    classes, rows : ndarrays of shape (n,), dtype int64
-        A working set.
-    picks : ndarray of shape (n,), dtype int64
-        Indices into the working set; turn t begins at t n / n_turns.
-    turn : ndarray of shape (n_classes,), dtype int64
-        Place of each class within a turn.
-    n_turns : int
-
-    Returns
-    -------
-    classes, rows : ndarrays of shape (n,), dtype int64
+    `classes` and `rows` are a working set of size n, and `picks` indices into it, of which turn t
+    begins at t n / n_turns. `turn` has the place of each class within a turn.
     """
     cdef int64_t i, k, key, n = classes.shape[0], K = turn.shape[0]
     cdef int64_t[::1] place = np.zeros(n_turns * K + 1, dtype=np.int64)

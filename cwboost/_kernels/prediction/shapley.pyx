@@ -30,9 +30,6 @@ cdef extern from "prediction/shapley.h" nogil:
                         double *out) noexcept nogil
     const cwb_shapley_kernels *cwb_shapley_tables[]
 
-cdef extern from "<stdlib.h>" nogil:
-    int posix_memalign(void **memory, size_t alignment, size_t size)
-
 cdef const cwb_shapley_kernels *kernels = cwb_shapley_tables[instruction_set()]
 
 
@@ -50,21 +47,10 @@ cdef void fill_step(cwb_shapley_step *step, double z, double z_before, bint has_
 
 
 cdef class TreePlan:
-    """One tree, ready for `shapley_block`.
+    """One tree, ready for `ShapleySum`.
 
-    Parameters
-    ----------
-    feature, left : memoryviews of shape (n_nodes,), dtype int32
-    sign : memoryview of shape (n_nodes,), dtype int8
-    cover : memoryview of shape (n_nodes,), dtype int64
-        Number of background examples that reach a node.
-    quadrature : callable
-        ``quadrature(n)`` returns n points in (0, 1) and their weights.
-
-    Attributes
-    ----------
-    features : ndarray of shape (n_slots,), dtype int32
-        The features of the tree.
+    `cover` is the number of background examples that reach each node, and ``quadrature(n)`` returns
+    n points in (0, 1) and their weights. `features` are those of the tree, ascending.
     """
 
     cdef cwb_shapley_tree tree
@@ -157,13 +143,9 @@ cdef struct Planned:
 
 
 cdef class ShapleySum:
-    """Shapley values of a weighted sum of trees.
+    """Shapley values of a weighted sum of the trees of a list of `TreePlan`.
 
-    Parameters
-    ----------
-    plans : list of TreePlan
-    coef : csr_array of shape (n_trees, n_scores), dtype float64
-    n_features : int
+    `coef` is a csr_array of shape (n_trees, n_scores).
     """
 
     cdef list plans
@@ -205,14 +187,10 @@ cdef class ShapleySum:
         free(self.trees)
 
     def add(self, const uint8_t[:, ::1] right, double[:, :, :, ::1] out, int n_threads):
-        """Add the values of the rows to `out`.
+        """Add the values of the rows to `out`, (n_blocks, n_scores, n_features, 8).
 
-        Parameters
-        ----------
-        right : memoryview of shape (n_blocks, n_comparisons), dtype uint8
-            Bit k of entry (b, c) is set if row ``8 * b + k`` goes right at comparison c.
-        out : memoryview of shape (n_blocks, n_scores, n_features, 8), dtype float64
-        n_threads : int
+        Bit k of entry (b, c) of `right`, (n_blocks, n_comparisons), is set if row ``8 * b + k``
+        goes right at comparison c.
         """
         cdef Py_ssize_t n_blocks = right.shape[0], n_trees = len(self.plans), b
         if right.shape[1] != self.n_comparisons or out.shape[0] != n_blocks:
@@ -248,20 +226,7 @@ cdef void run_block(
 
 def count_cover(const uint8_t[:, ::1] right, int64_t n_rows, const int32_t[::1] feature,
                 const int32_t[::1] left, const int64_t[::1] offsets):
-    """Return the number of rows that reach each node.
-
-    Parameters
-    ----------
-    right : memoryview of shape (n_blocks, n_comparisons), dtype uint8
-        See `ShapleySum.add`.
-    n_rows : int
-    feature, left : memoryviews of shape (n_nodes,), dtype int32
-    offsets : memoryview of shape (n_trees + 1,), dtype int64
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,), dtype int64
-    """
+    """Return the number of rows that reach each node, int64; `right` as for `ShapleySum.add`."""
     cdef Py_ssize_t n_blocks = right.shape[0], b, t, v
     cdef int64_t comparison, child
     cdef uint8_t side

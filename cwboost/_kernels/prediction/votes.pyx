@@ -21,28 +21,11 @@ cdef extern from "prediction/votes.h" nogil:
 cdef const cwb_votes_kernels* kernels = cwb_votes_tables[instruction_set()]
 
 
-def new_scores(int64_t n_scores, int64_t n_samples):
-    """Return zeros of the shape that `add_votes` takes.
-
-    Returns
-    -------
-    ndarray of shape (n_scores, 8 * n_bytes), dtype float64
-        ``n_bytes`` hold one bit per example; ``[:, :n_samples].T`` are the scores.
-    """
-    return np.zeros((n_scores, 8 * ((n_samples + 7) // 8)))
-
-
 def add_votes(const uint8_t[:, ::1] packed, rows, targets, steps, double[:, ::1] scores):
     """Add ``steps[e]`` times the outputs ``packed[rows[e]]`` to ``scores[targets[e]]``, in order.
 
-    Parameters
-    ----------
-    packed : ndarray of shape (n_columns, n_bytes), dtype uint8
-        As `cwboost.families.contract.pack_outputs` packs them.
-    rows, targets : array-like of int, shape (n_entries,)
-    steps : array-like of float, shape (n_entries,)
-    scores : ndarray from `new_scores`
-        Changed in place; entries after the last example have no meaning.
+    A row of `packed` is packed by `cwboost.families.contract.pack_outputs`, and one of `scores` has
+    eight entries per byte, of which those after the last example have no meaning.
     """
     cdef const int64_t[::1] row = np.ascontiguousarray(rows, dtype=np.int64)
     cdef const int64_t[::1] target = np.ascontiguousarray(targets, dtype=np.int64)

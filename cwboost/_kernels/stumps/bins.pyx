@@ -36,18 +36,12 @@ cdef int64_t COLUMNS_OF_A_TASK = 8
 cdef class BinnedColumns:
     """Columns in bins of positions, also stored in blocks of examples: two bytes per entry.
 
-    Parameters
-    ----------
-    columns : SortedColumns
-        Of more than 65,536 samples.
-    n_threads : int
+    They have more than 65,536 samples.
     """
 
     def __cinit__(self, SortedColumns columns not None, int n_threads):
         cdef int64_t f, n_features = columns.n_features
         cdef int failed = 0
-        if not columns.wide:
-            raise ValueError("columns of 65,536 samples or fewer need no bins")
         self.sorted, self.columns = columns, columns.columns
         self.n_blocks = (columns.n_samples + CWB_BLOCK - 1) // CWB_BLOCK
         self.scratch = Scratch()

@@ -23,23 +23,12 @@ cdef int64_t ROWS_OF_A_TASK = 1024
 
 def category_sums(const double[:, :] weights, const int32_t[:, ::1] codes,
                   const int64_t[::1] columns, const int64_t[::1] starts, int n_threads):
-    """Return the sum of the weights of each category, for each target.
+    """Return the sum of the weights of each category, for each target: (starts[-1], n_targets).
 
-    Parameters
-    ----------
-    weights : (n_targets, n_samples), last axis contiguous
-    codes : (n_features, n_samples)
-        Codes of categories, from 0.
-    columns : (n_columns,)
-        Rows of `codes` to sum.
-    starts : (n_columns + 1,)
-        Place of the first category of each of these columns among the sums; the codes of the
-        column are below the difference to the next.
-    n_threads : int
-
-    Returns
-    -------
-    ndarray of shape (starts[-1], n_targets), dtype float64
+    `weights` are (n_targets, n_samples), the last axis contiguous; `codes`, (n_features,
+    n_samples), are those of categories, from 0, and `columns` the rows of them to sum. `starts`,
+    (n_columns + 1,), has the place of the first category of each of these columns among the sums;
+    the codes of the column are below the difference to the next.
     """
     cdef int64_t n_targets = weights.shape[0], n = weights.shape[1], n_columns = columns.shape[0]
     cdef int64_t stride = weights.strides[0] // <int64_t> sizeof(double)

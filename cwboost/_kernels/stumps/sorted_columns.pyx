@@ -33,10 +33,7 @@ cdef int64_t GATHERED_BYTES = 1 << 21
 cdef class SortedColumns:
     """The columns of a matrix, each sorted, ready to be scanned.
 
-    Parameters
-    ----------
-    n_samples, n_features : int
-        `sort_dense` or `sort_sparse` must be called once before a search.
+    `sort_dense` or `sort_sparse` must be called once before a search.
     """
 
     def __cinit__(self, int64_t n_samples, int64_t n_features):
