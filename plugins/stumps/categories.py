@@ -9,21 +9,9 @@ __all__ = ["stronger"]
 
 
 def stronger(stumps, edges, found):
-    """Return the better one of two stumps for every target.
+    """Return the better one of two stumps for every target, its edge, and whether it is a set.
 
-    Parameters
-    ----------
-    stumps : StumpLearners
-        Thresholds and constants, one per target. In a tie, these win.
-    edges : ndarray of shape (n_targets,), dtype float64
-    found : cwboost.kernels.FoundCategories
-
-    Returns
-    -------
-    learners : StumpLearners
-    edges : ndarray of shape (n_targets,), dtype float64
-    is_set : ndarray of shape (n_targets,), dtype bool
-        True for those of `found`.
+    `stumps` are thresholds and constants, which win in a tie; `found` is a `FoundCategories`.
     """
     ones = np.ones(len(found.feature))
     others = StumpLearners(

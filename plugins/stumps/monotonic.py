@@ -61,10 +61,8 @@ class MonotonicStumpPricer(cwboost.Pricer):
         """
         free = drawn[constraints[drawn] == 0]
         found = self._features.search(row[None], free)
-        best, edge = (
-            (int(found.feature[0]), found.threshold[0], found.polarity[0], found.missing[0]),
-            found.edges[0],
-        )
+        best = int(found.feature[0]), found.threshold[0], found.polarity[0], found.missing[0]
+        edge = found.edges[0]
         for feature in drawn[constraints[drawn] != 0].tolist():
             direction = int(constraints[feature])
             own, threshold, missing = self._columns[feature].best(row, direction)

@@ -26,15 +26,8 @@ TARGETS = 8
 class StumpPlan(cwboost.PricingPlan):
     """Stumps with thresholds between bins, and with subsets of categories.
 
-    Parameters
-    ----------
-    bins : Bins
-        Of the numbers.
-    n_drawn : int or None
-        Number of features drawn per round; None for all.
-    numbers, categorical : ndarrays of int
-        The columns of numbers and those of categories, ascending.
-    n_categories : ndarray of shape (len(categorical),), dtype int64, or None
+    `numbers` and `categorical` are the columns of either kind, ascending; `n_drawn` features are
+    drawn per round, all with None.
     """
 
     def __init__(self, bins: Bins, n_drawn, numbers, categorical, n_categories):
@@ -79,14 +72,7 @@ class StumpPlan(cwboost.PricingPlan):
 
 
 class BinnedStumps(cwboost.PartitionPricer):
-    """Stumps on one partition: numbers in bins, categories as codes.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-    plan : StumpPlan
-    n_threads : int
-    """
+    """Stumps on one partition: numbers in bins, categories as codes."""
 
     def __init__(self, X, plan: StumpPlan, n_threads):
         self._plan, self._categories = plan, None

@@ -10,15 +10,7 @@ __all__ = ["SearchedFeatures"]
 
 
 class SearchedFeatures:
-    """The features that a round searches: all of them, or some at random.
-
-    Parameters
-    ----------
-    n_features : int
-    n_drawn : int or None
-        Number of features per round; None searches all.
-    random_state : numpy.random.Generator
-    """
+    """The features that a round searches: `n_drawn` of them at random, or all with None."""
 
     def __init__(self, n_features: int, n_drawn: int | None, random_state):
         self.n_searched = n_features if n_drawn is None else n_drawn
@@ -40,11 +32,7 @@ class SearchedFeatures:
     def best(self, price, request: cwboost.PricingRequest) -> cwboost.Priced:
         """Return the stumps that a request asks for.
 
-        Parameters
-        ----------
-        price : callable
-            ``price(features)`` returns the best stump per target among ascending features.
-        request : cwboost.PricingRequest
+        ``price(features)`` returns the best stump per target among ascending features.
         """
         features = self.draw()
         if request.n_columns == 1:
@@ -58,12 +46,7 @@ class SearchedFeatures:
 def _best_of_groups(parts, min_edge: float) -> cwboost.Priced:
     """Return, per target, the best stumps of groups of features: those that pay, and the best one.
 
-    Parameters
-    ----------
-    parts : list of cwboost.Priced
-        The best stump per target of each group.
-    min_edge : float
-        What pays, see `cwboost.PricingRequest`.
+    `parts` has the best stump per target of each group.
     """
     edges = np.stack([part.edges for part in parts], axis=1)
     keep = edges > min_edge
