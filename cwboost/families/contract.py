@@ -381,12 +381,9 @@ class Pricer(ABC):
     exact : bool, default=False
         True if `price` returns, for every target, a learner of the greatest edge in the family.
         Only then is the dual bound of training a certificate over all weak learners.
-    releases_gil : bool, default=False
-        True if `price` runs without the interpreter lock for most of its time.
     """
 
     exact: bool = False
-    releases_gil: bool = False
     n_samples: int
 
     @abstractmethod

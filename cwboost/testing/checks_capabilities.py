@@ -1,11 +1,8 @@
-"""Checks of declared capabilities: missing values, sparse input, shared pricing, threads."""
+"""Checks of declared capabilities: missing values, sparse input, partitions and others."""
 
 from __future__ import annotations
 
 import pickle
-import sys
-import threading
-import time
 import tracemalloc
 from functools import reduce
 
@@ -34,9 +31,6 @@ from cwboost.testing.material import (
     same_arrays,
     with_missing,
 )
-
-PATIENCE = 5.0
-"""Seconds that `check_releases_gil` waits at least before it gives up."""
 
 
 def check_monotonic(family):
@@ -193,42 +187,6 @@ def check_sparse_memory(family):
         f"{used / 1e6:.0f} MB were allocated for a matrix of {X.nnz} non-zeros; "
         f"one byte per matrix entry would be {limit / 1e6:.0f} MB"
     )
-
-
-def check_releases_gil(family):
-    """Check that another Python thread can run during price().
-
-    The interpreter is set not to switch threads by itself, so that a second thread runs during
-    price() only if price() releases the lock. The check does not measure for how long.
-    """
-    X = reals(20_000, 20, seed=43)
-    weights = boosting_weights(len(X), 4)
-    pricer = bind(family, X, n_targets=4)
-    pricing, seen, stop = threading.Event(), threading.Event(), threading.Event()
-
-    def watch():
-        while not stop.is_set():
-            if pricing.is_set():
-                seen.set()
-            time.sleep(1e-4)
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e3)  # before the thread starts: a wait in progress keeps the old value
-    try:
-        watcher.start()
-        # On a busy machine the second thread may wait long for a processor.
-        calls, end = 0, time.monotonic() + PATIENCE
-        while not seen.is_set() and (calls < 50 or time.monotonic() < end):
-            pricing.set()
-            pricer.price(weights, WHOLE)
-            pricing.clear()
-            calls += 1
-    finally:
-        stop.set()
-        sys.setswitchinterval(interval)
-        watcher.join()
-    assert seen.is_set(), "the pricer says releases_gil, but no other thread ran during price()"
 
 
 def check_partitions(family):

@@ -53,7 +53,6 @@ REMEDIES = {
     "check_several_columns": "Return up to n_columns learners per target, the best among them.",
     "check_symmetric": "Let -h be a learner for every h, or do not declare symmetric.",
     "check_categories": "Compare codes by membership in a set, or leave max_categories at 0.",
-    "check_releases_gil": "Search with nogil, or leave releases_gil at False.",
     "check_scores_of_every_matrix": "Return finite float64 scores, or refuse what is sparse.",
     "check_scores_without_own_label": "Cross-fit, or leave each example out in closed form.",
     "check_scores_of_rows": "Compute each row from that row alone; a product with BLAS does not.",

@@ -74,7 +74,6 @@ CLAIM_OF_CHECK = {
     "check_symmetric": "symmetric",
     "check_sparse_input": "sparse_input",
     "check_sparse_memory": "sparse_input",
-    "check_releases_gil": "releases_gil",
 }
 
 
@@ -162,7 +161,8 @@ def _claims(family: WeakLearnerFamily) -> set[str]:
         pricer = bind(family, pixels())
     except Exception:
         return claims  # the checks, all of which bind the family, say what is wrong
-    claims |= {name for name in ("exact", "releases_gil") if getattr(pricer, name) is True}
+    if pricer.exact is True:
+        claims.add("exact")
     if type(pricer).rebound is not Pricer.rebound:
         claims.add("rebound")
     if isinstance(family, PartitionedFamily):

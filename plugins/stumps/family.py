@@ -125,8 +125,6 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 class SortedPricer(cwboost.Pricer):
     """Pricing on one training matrix, whose features are prepared once."""
 
-    releases_gil = True
-
     def rebound(self, context):
         other = copy(self)
         other._searched = self._searched.drawn_by(context.random_state)

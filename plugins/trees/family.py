@@ -248,8 +248,6 @@ class AutoFamily(TreeFamily):
 class TreePricer(cwboost.Pricer):
     """Trees on one training matrix, one grown per target in each round."""
 
-    releases_gil = True
-
     def __init__(self, grower, binned, context):
         self.n_samples = binned.n_rows
         self._n_features = binned.n_features

@@ -191,9 +191,6 @@ FAULTS = {
         ("found = [self.best(weights[:1])] * len(weights)", *BETTER),
         ("weights = np.vstack([weights, np.zeros((5, self.n_samples))])[:5]\n" + SEARCHES,
          "number_of_targets", "expected 1 learners, one per target, got 5"),
-        # In pure Python, since NumPy releases the interpreter's lock for large copies.
-        ("return sum(weights[0, :10].tolist())\n" + SEARCHES,
-         "releases_gil", "no other thread ran"),
         ("found = [self.best(weights[:1])] * len(weights)",
          "fit", "claims to be exact, but the best learner .* has the edge .*, a constant has"),
     ],

@@ -19,7 +19,6 @@ class DerivedPricer(Pricer):
     def __init__(self, family: WeakLearnerFamily, X, context: BindContext):
         self.n_samples = X.shape[0]
         self.exact = bool(family.exhaustive)
-        self.releases_gil = family.learners_type.is_projected
         self._X = rows_of(X)
         self._n_threads, self._rng = context.n_threads, context.random_state
         self._seen = rows = evenly_spaced(self.n_samples, family.sample_size)

@@ -186,7 +186,6 @@ class MixedPricer(Pricer):
     def __init__(self, pricers: Sequence[SealedPricer], shares, context: BindContext):
         self.n_samples = pricers[0].n_samples
         self.exact = shares is None and all(pricer.exact for pricer in pricers)
-        self.releases_gil = all(pricer.pricer.releases_gil for pricer in pricers)
         self._pricers = pricers
         self._shares = shares
         self._random_state = context.random_state

@@ -29,7 +29,7 @@ class AcmeLearners(cwboost.ArrayLearners):
 
 
 class AcmePricer(cwboost.Pricer):
-    exact = releases_gil = True
+    exact = True
 
     def __init__(self, X):
         self.n_samples = len(X)
