@@ -14,7 +14,6 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from cwboost import (
     AdaBoostMOClassifier,
     CWBoostClassifier,
-    MixedFamily,
     SklearnFamily,
     get_family,
     get_init,
@@ -46,7 +45,6 @@ KINDS = {
     "subsets": partial(fitted, get_family("tree")(categories="subsets"), **CATEGORIES),
     "stumps": partial(fitted, "stump"),
     "mixed": partial(fitted, ["stump", "tree", "projection"]),
-    "drawn": partial(fitted, MixedFamily(["stump", "tree"], selection="random")),
     "scikit-learn": partial(fitted, SklearnFamily()),
     "linear": partial(fitted, SklearnFamily(RidgeClassifier())),
     "derived": partial(fitted, Means()),

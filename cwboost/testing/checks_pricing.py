@@ -174,8 +174,7 @@ def check_number_of_targets(family):
     """Check pricing of one and of many targets: a target gets the learner it gets alone.
 
     Or one of a larger edge: a family may let every target choose from what it draws for all. The
-    weights may be of fewer targets than bind was told of: a mixed family that draws a family for
-    each class asks each for its own classes only.
+    weights may be of fewer targets than bind was told of.
     """
     X = levels(40, 3)
     for n_targets in (1, 2, 21):

@@ -123,7 +123,7 @@ def test_deep_trees_threads_and_sparse_rows():
     np.testing.assert_array_equal(clf.shap_values(sparse.csr_array(X)).values, values)
 
 
-MIXED = MixedFamily(["projection", "tree"], selection="random")
+MIXED = MixedFamily(["projection", "tree"])
 
 
 @pytest.mark.parametrize("family", ["projection", MIXED, SklearnFamily(RidgeClassifier())])

@@ -25,7 +25,7 @@ SETTINGS = {
     "auto": [],
     "mixed": [
         {"families": ["stump"]},
-        {"families": ["tree", "stump", "tree"], "selection": "random", "shares": [1, 2, 1]},
+        {"families": ["tree", "stump", "tree"]},
     ],
 }
 

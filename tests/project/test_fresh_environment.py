@@ -99,8 +99,8 @@ from cwboost import MixedFamily, SklearnFamily
 class PartyMixed(MixedFamily):
     name = "party_mixed"
 
-    def __init__(self, families=("wave_let", "ripple"), selection="best", shares=None):
-        super().__init__(families, selection, shares)
+    def __init__(self, families=("wave_let", "ripple")):
+        super().__init__(families)
 
 
 class PartyTree(SklearnFamily):

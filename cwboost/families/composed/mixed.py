@@ -29,25 +29,19 @@ if TYPE_CHECKING:
 
 __all__ = ["MixedFamily"]
 
-SELECTIONS = ("best", "random")
-
 
 class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     """Weak learners of several families in one model.
 
     ``weak_learner=["stump", "projection"]`` is short for ``MixedFamily(["stump", "projection"])``.
+    Every round prices all families and takes, for each class, the learner of largest edge; in a
+    tie, that of the first family. If pricing of all families is exact, so is pricing of the
+    mixture, and the dual bound is a certificate over their union.
 
     Parameters
     ----------
     families : sequence of str or WeakLearnerFamily, default=("stump", "tree")
         Registered names and instances. A family may occur again with other parameters.
-    selection : {"best", "random"}, default="best"
-        "best": every round prices all families and takes, for each class, the learner of largest
-        edge; in a tie, that of the first family. If pricing of all families is exact, so is
-        pricing of the mixture, and the dual bound is a certificate over their union.
-        "random": every round draws a family for each class and prices only that one.
-    shares : sequence of float or None, default=None
-        Positive relative frequencies of the families in "random"; None draws all alike.
 
     Notes
     -----
@@ -76,12 +70,8 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
             "stump",
             "tree",
         ),
-        selection: str = "best",
-        shares: Sequence[float] | None = None,
     ) -> None:
         self.families = families
-        self.selection = selection
-        self.shares = shares
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         params = super().get_params(deep=False)
@@ -122,15 +112,11 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
             deterministic=all(member.deterministic for member in members),
             max_categories=min(member.max_categories for member in members),
             symmetric=all(member.symmetric for member in members),
-            # Constraints belong to targets: a member that is drawn for some does not know which.
-            monotonic=self.selection == "best" and all(m.monotonic for m in members),
+            monotonic=all(member.monotonic for member in members),
         )
 
     def bind(self, X: Matrix, context: BindContext) -> MixedPricer:
-        members = self._members()
-        shares = self._chosen_shares(len(members))
-        pricers = [bind_family(member, X, context) for member in members]
-        return MixedPricer(pricers, shares, context)
+        return MixedPricer([bind_family(member, X, context) for member in self._members()])
 
     def check_partitioned(self) -> None:
         check_members(self._members())
@@ -139,13 +125,11 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         return [member.describe(X) for member in self._members()]
 
     def plan(self, descriptions: list, context: BindContext) -> PricingPlan:
-        members = self._members()
-        shares = self._chosen_shares(len(members))
         plans = {
             member.name: member.plan([d[k] for d in descriptions], context)
-            for k, member in enumerate(members)
+            for k, member in enumerate(self._members())
         }
-        return MixedPlan(plans, shares)
+        return MixedPlan(plans)
 
     def _members(self) -> list[WeakLearnerFamily]:
         families = self.families
@@ -159,66 +143,30 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
             raise ValueError("families must not hold a mixed family: list its families instead")
         return members
 
-    def _chosen_shares(self, n_members: int) -> np.ndarray | None:
-        """Return the probability of each family; None if every round prices all of them."""
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"selection must be one of {SELECTIONS}, got {self.selection!r}")
-        if self.selection == "best":
-            if self.shares is None:
-                return None
-            raise ValueError(f"shares applies to selection='random' only, got {self.shares!r}")
-        if self.shares is None:
-            return np.full(n_members, 1 / n_members)
-        shares = np.asarray(self.shares, dtype=np.float64)
-        if shares.shape != (n_members,) or not (np.isfinite(shares).all() and (shares > 0).all()):
-            raise ValueError(
-                f"shares must be {n_members} numbers > 0, one per family, got {self.shares!r}"
-            )
-        return shares / shares.sum()
-
 
 class MixedPricer(Pricer):
-    """Sealed pricers of several families on one training matrix.
+    """Sealed pricers of several families on one training matrix."""
 
-    `shares` are the probabilities of the families, for every target and round; None prices all.
-    """
-
-    def __init__(self, pricers: Sequence[SealedPricer], shares, context: BindContext):
+    def __init__(self, pricers: Sequence[SealedPricer]):
         self.n_samples = pricers[0].n_samples
-        self.exact = shares is None and all(pricer.exact for pricer in pricers)
+        self.exact = all(pricer.exact for pricer in pricers)
         self._pricers = pricers
-        self._shares = shares
-        self._random_state = context.random_state
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        n_targets, request = len(weights), replace(request, with_cells=False)
-        if self._shares is None:
-            found = [(p, p.price(weights, request), np.arange(n_targets)) for p in self._pricers]
-        else:
-            drawn = self._random_state.choice(len(self._pricers), n_targets, p=self._shares)
-            found = []
-            for k, pricer in enumerate(self._pricers):
-                targets = np.flatnonzero(drawn == k)
-                if len(targets):
-                    own = weights if len(targets) == n_targets else weights[targets]
-                    found.append((pricer, pricer.price(own, request), targets))
-        return _best_of(found)
+        request = replace(request, with_cells=False)
+        return self._best_of([pricer.price(weights, request) for pricer in self._pricers])
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        pricers = self._pricers
-        if self._shares is not None:
-            pricers = [pricers[self._random_state.choice(len(pricers), p=self._shares)]]
-        return _best_of([(p, p.price_shared(weights, request), np.zeros(1, int)) for p in pricers])
+        return self._best_of([pricer.price_shared(weights, request) for pricer in self._pricers])
 
-
-def _best_of(found) -> Priced:
-    """Return the learner of largest edge for each target, of (pricer, result, targets)."""
-    batches = [MixedLearners.of(p.family.name, priced.learners) for p, priced, _ in found]
-    outputs = np.concatenate([priced.outputs for _, priced, _ in found])
-    edges = np.concatenate([priced.edges for _, priced, _ in found])
-    target = np.concatenate([targets[priced.target] for _, priced, targets in found])
-    # In a tie, the first family wins.
-    return Priced(MixedLearners.concatenate(batches), outputs, edges, target).strongest()
+    def _best_of(self, found: Sequence[Priced]) -> Priced:
+        """Return the learner of largest edge for each target: in a tie, of the first family."""
+        names = [pricer.family.name for pricer in self._pricers]
+        batches = [MixedLearners.of(name, priced.learners) for name, priced in zip(names, found)]
+        outputs = np.concatenate([priced.outputs for priced in found])
+        edges = np.concatenate([priced.edges for priced in found])
+        target = np.concatenate([priced.target for priced in found])
+        return Priced(MixedLearners.concatenate(batches), outputs, edges, target).strongest()
 
 
 def _labels(members: Sequence[WeakLearnerFamily]) -> list[str]:

@@ -29,16 +29,11 @@ def check_members(members) -> None:
 
 
 class MixedPlan(PricingPlan):
-    """One plan per family, by its name, and the choice among them.
+    """One plan per family, by its name; the best of their learners is chosen."""
 
-    `shares` are the probabilities of the families, each of which is also asked for the targets for
-    which it was not drawn; None takes the best.
-    """
-
-    def __init__(self, plans, shares):
-        self.plans = dict(plans)
-        self.shares = shares
-        self.exact = shares is None and all(plan.exact for plan in plans.values())
+    def __init__(self, plans):
+        self.plans = plans
+        self.exact = all(plan.exact for plan in plans.values())
 
     def bind(self, X, context):
         return MixedPartition({name: plan.bind(X, context) for name, plan in self.plans.items()})
@@ -48,18 +43,15 @@ class MixedPlan(PricingPlan):
         return (name, *self.plans[name].merge(tuple(own), tuple(other[1:])))
 
     def choose(self, scales, rng, request):
-        names, n_targets = list(self.plans), len(scales)
-        wanted = dict.fromkeys(names, np.ones(n_targets, dtype=bool))
-        if self.shares is not None:
-            drawn = rng.choice(len(names), n_targets, p=self.shares)
-            wanted = {name: drawn == k for k, name in enumerate(names) if (drawn == k).any()}
-        found = []
-        for name, targets in wanted.items():
+        learners, edges, target = [], [], []
+        for name in self.plans:
             chosen = yield from self._ask(name, scales, rng, replace(request, with_cells=False))
-            kept = np.flatnonzero(targets[chosen.target])
-            learners = MixedLearners.of(name, chosen.learners.take(kept))
-            found.append((learners, chosen.edges[kept], chosen.target[kept]))
-        return _best_of(found)
+            learners.append(MixedLearners.of(name, chosen.learners))
+            edges.append(chosen.edges)
+            target.append(chosen.target)
+        edges, target = np.concatenate(edges), np.concatenate(target)
+        best = best_of_targets(edges, target)
+        return Chosen(MixedLearners.concatenate(learners).take(best), edges[best], target[best])
 
     def _ask(self, name, *about):
         """Hold the conversation of one family."""
@@ -89,11 +81,3 @@ class MixedPartition(PartitionPricer):
         for outputs, places in parts:
             packed[places] = outputs
         return packed
-
-
-def _best_of(found) -> Chosen:
-    """Return the learner of largest edge for each target; in a tie, that of the first family."""
-    learners, edges, target = zip(*found)
-    edges, target = np.concatenate(edges), np.concatenate(target)
-    best = best_of_targets(edges, target)
-    return Chosen(MixedLearners.concatenate(learners).take(best), edges[best], target[best])

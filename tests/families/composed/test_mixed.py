@@ -13,8 +13,7 @@ from cwboost.datasets import load_vowel
 from cwboost.families.discovery import resolve_weak_learner
 
 MIXTURES = {
-    "best": ["stump", "projection"],
-    "random": MixedFamily(["stump", "tree"], selection="random", shares=[1, 3]),
+    "two": ["stump", "projection"],
     "twice": MixedFamily([TreeFamily(1, max_features=1), TreeFamily(2, max_features=1), "stump"]),
 }
 
@@ -68,32 +67,15 @@ def test_one_family_mixed_with_itself_is_that_family(data, classifier):
     np.testing.assert_array_equal(one.history_["objective"], two.history_["objective"])
 
 
-def test_the_certificate_holds_if_all_are_exact_and_all_are_priced(data):
+def test_the_certificate_holds_if_all_are_exact(data):
     X, _, y, _ = data
     exact_tree = TreeFamily(max_depth=1, max_features=None, criterion="edge")
-    for members, selection, certified in (
-        (["stump", StumpFamily()], "best", True),
-        (["stump", StumpFamily()], "random", False),
-        (["stump", "projection"], "best", False),
-    ):
-        family = MixedFamily(members, selection)
+    for members, certified in ((["stump", StumpFamily()], True), (["stump", "projection"], False)):
+        family = MixedFamily(members)
         clf = paper(family, n_estimators=3).fit(X, y)
         assert bind(family, X).exact is certified
         assert np.isfinite(clf.history_["dual_bound"]).all() == certified
     assert bind(exact_tree, X).exact is bind(MixedFamily([exact_tree, "stump"]), X).exact
-
-
-def test_random_selection_draws_by_shares(data):
-    X = data[0]
-    family = MixedFamily(["stump", "tree"], selection="random", shares=[1, 3])
-    pricer = bind(family, X, n_targets=400)
-    weights = np.random.default_rng(0).normal(size=(400, len(X)))
-    found = pricer.price(weights)
-    parts = found.learners.parts
-    assert 70 <= len(parts["stump"]) <= 130
-    stumps = bind(StumpFamily(), X, 400).price(weights)
-    drawn = np.flatnonzero(np.array(list(parts))[found.learners.part] == "stump")
-    np.testing.assert_array_equal(found.edges[drawn], stumps.edges[drawn])
 
 
 @pytest.mark.parametrize(
@@ -109,7 +91,7 @@ def test_random_selection_draws_by_shares(data):
     ],
 )
 def test_damaged_arrays_are_refused(fitted, change, message):
-    arrays = fitted["best"].ensemble_.learners.arrays()
+    arrays = fitted["two"].ensemble_.learners.arrays()
     arrays |= change(arrays["part"])
     arrays = {name: array for name, array in arrays.items() if array is not None}
     with pytest.raises(ValueError, match=message):
@@ -118,7 +100,7 @@ def test_damaged_arrays_are_refused(fitted, change, message):
 
 def test_parameters_are_nested_under_the_names(data):
     clf = paper(["stump", "tree"], n_estimators=2)
-    clf.set_params(weak_learner__tree__max_depth=3, weak_learner__selection="random")
+    clf.set_params(weak_learner__tree__max_depth=3)
     assert clf.weak_learner.families[1].max_depth == 3
     assert clone(clf).get_params()["weak_learner__tree__max_depth"] == 3
     twice = MixedFamily([TreeFamily(max_depth=1), "tree"]).set_params(**{"tree-2__max_depth": 5})
@@ -138,10 +120,6 @@ def test_parameters_are_nested_under_the_names(data):
         (MixedFamily("stump"), "families must be a list"),
         (MixedFamily(["stump", "mixed"]), "must not hold a mixed family"),
         (MixedFamily(["stump", "no_such"]), "unknown weak learner 'no_such'"),
-        (MixedFamily(selection="worst"), "selection must be one of"),
-        (MixedFamily(shares=[1, 2]), "shares applies to selection='random' only"),
-        (MixedFamily(selection="random", shares=[1]), "shares must be 2 numbers > 0"),
-        (MixedFamily(selection="random", shares=[1, 0]), "shares must be 2 numbers > 0"),
     ],
 )
 def test_parameters_are_checked(family, message):
