@@ -21,7 +21,7 @@ import numpy as np
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.working_set import violated
-from cwboost.families.partitioned.weights import scales_of
+from cwboost.families.partitioned import scales_of
 from cwboost.kernels import exp, log
 
 __all__ = [
