@@ -47,7 +47,7 @@ if TYPE_CHECKING:  # what `_LAZY` says, for type checkers
         PartitionWeights,
         PricingPlan,
     )
-    from cwboost.families.sealing import FamilyFault
+    from cwboost.families.sealing.faults import FamilyFault
     from cwboost.kernels.include import get_include
     from cwboost.model_file.container import ModelFileError
     from cwboost.model_file.saving import load_model
@@ -85,7 +85,7 @@ _LAZY = {
     "DerivedFeatureFamily": "cwboost.families.composed.derived_features",
     "DrawContext": "cwboost.families.composed.derived_features",
     "FamilyError": "cwboost.families.discovery",
-    "FamilyFault": "cwboost.families.sealing",
+    "FamilyFault": "cwboost.families.sealing.faults",
     "FittedInit": "cwboost.families.init_contract",
     "InitContext": "cwboost.families.init_contract",
     "InitModel": "cwboost.families.init_contract",

@@ -37,7 +37,7 @@ from cwboost.estimator.sklearn_callbacks import with_callbacks
 from cwboost.estimator.thinning import checked_Cs, solve_thin
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.init_models import resolve_init
-from cwboost.families.sealing import SealedPricer, bind_family
+from cwboost.families.sealing.pricer import SealedPricer, bind_family
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import Settings
 

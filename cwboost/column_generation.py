@@ -11,7 +11,7 @@ from cwboost._kernels.common.short_arrays import any_above, count_set, covers, l
 from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import Changes, RecordedColumns
 from cwboost.families.contract import Priced, PricingRequest
-from cwboost.families.sealing import SealedPricer, certificate
+from cwboost.families.sealing.pricer import SealedPricer, certificate
 from cwboost.kernels import log
 from cwboost.master import Master
 from cwboost.solvers.fcd import SolverReport, fcd

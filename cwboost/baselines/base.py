@@ -12,7 +12,7 @@ from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_callbacks, check_number, check_verbose
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import with_callbacks
-from cwboost.families.sealing import SealedPricer, bind_family
+from cwboost.families.sealing.pricer import SealedPricer, bind_family
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -16,7 +16,7 @@ import numpy as np
 from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.estimator.problem import Problem
 from cwboost.families.contract import Priced
-from cwboost.families.sealing import SealedPricer
+from cwboost.families.sealing.pricer import SealedPricer
 from cwboost.kernels import exp, log
 
 __all__ = ["NO_EDGE", "PERFECT", "VoteTraining", "half_log_odds", "normalised"]

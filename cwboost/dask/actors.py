@@ -14,7 +14,7 @@ from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.input.collections import started
-from cwboost.families.sealing import add_note
+from cwboost.families.sealing.faults import add_note
 
 __all__ = ["ActorCrew", "PartitionsLost"]
 

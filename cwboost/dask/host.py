@@ -15,7 +15,8 @@ from cwboost.dask.input.chunks import Chunk, checked, report
 from cwboost.dask.input.encoding import Encoding, columns_of
 from cwboost.dask.partition import HeldOutPartition, Partition
 from cwboost.families.partitioned import PartitionContext, PricingPlan
-from cwboost.families.sealing import add_note, read_only
+from cwboost.families.sealing.faults import add_note
+from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
 from cwboost.support.samples import evenly_spaced
 

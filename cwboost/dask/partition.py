@@ -16,7 +16,7 @@ from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.row_sampling import draw_rows
 from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.families.partitioned import PartitionWeights
-from cwboost.families.sealing import check_cells
+from cwboost.families.sealing.pricer import check_cells
 from cwboost.solvers.row_sampling import sampled
 
 __all__ = ["KEY_BYTES", "Partition"]

@@ -8,7 +8,8 @@ from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
 from cwboost.families.contract import Priced, PricingRequest, WeakLearnerFamily
 from cwboost.families.partitioned import Chosen, scales_of
-from cwboost.families.sealing import FamilyFault, check_learners, family_source
+from cwboost.families.sealing.faults import FamilyFault, family_source
+from cwboost.families.sealing.pricer import check_learners
 from cwboost.solvers.fcd import SolverReport, first_pass
 from cwboost.solvers.lbfgsb import lbfgsb
 

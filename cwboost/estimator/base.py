@@ -42,7 +42,8 @@ from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import CallbackSupportMixin, FitTask
 from cwboost.families.contract import BindContext, WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
-from cwboost.families.sealing import check_forms, check_scores, read_only
+from cwboost.families.sealing.forms import check_forms, check_scores
+from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import FittedModel
 from cwboost.kernels import canonical, log_softmax, softmax, usable_threads
 from cwboost.model_file.saving import save

@@ -10,7 +10,7 @@ from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale
 from cwboost.estimator.problem import Problem
 from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_scores
-from cwboost.families.sealing import read_only
+from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
 from cwboost.support.samples import evenly_spaced
 

@@ -14,7 +14,7 @@ from cwboost.ensemble.growing import GrowingEnsemble
 
 if TYPE_CHECKING:
     from cwboost.estimator.held_out.stopping import EarlyStopping
-    from cwboost.families.sealing import SealedPricer
+    from cwboost.families.sealing.pricer import SealedPricer
 
 __all__ = ["RoundLoop", "RoundState", "Training"]
 

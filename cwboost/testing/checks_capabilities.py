@@ -13,7 +13,8 @@ from sklearn.base import clone
 from cwboost.families.contract import BindContext, PricingRequest
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights, scales_of
-from cwboost.families.sealing import check_forms, read_only
+from cwboost.families.sealing.forms import check_forms
+from cwboost.families.sealing.sample import read_only
 from cwboost.testing.material import (
     N_TARGETS,
     WHOLE,

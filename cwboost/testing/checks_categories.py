@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from cwboost.families.contract import BindContext
 from cwboost.families.outputs import unpack_outputs
-from cwboost.families.sealing import check_forms
+from cwboost.families.sealing.forms import check_forms
 from cwboost.testing.material import WHOLE, assert_priced, integer_weights
 
 MOST_CATEGORIES = 6

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.families.init_models import checked_scores
-from cwboost.families.sealing import add_note
+from cwboost.families.sealing.faults import add_note
 from cwboost.testing.material import (
     as_bytes,
     fit_init,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cwboost.families.sealing import read_only
+from cwboost.families.sealing.sample import read_only
 from cwboost.testing.material import (
     WHOLE,
     as_bytes,

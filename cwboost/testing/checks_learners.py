@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.families.examination import NAME
-from cwboost.families.sealing import check_forms, read_only
+from cwboost.families.sealing.forms import check_forms
+from cwboost.families.sealing.sample import read_only
 from cwboost.testing.material import (
     as_bytes,
     assert_signs,

@@ -25,7 +25,8 @@ from cwboost.families.contract import (
 from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_scores
 from cwboost.families.outputs import unpack_outputs
-from cwboost.families.sealing import Sample, SealedPricer, check_priced, read_only
+from cwboost.families.sealing.pricer import SealedPricer, check_priced
+from cwboost.families.sealing.sample import Sample, read_only
 
 WHOLE = PricingRequest()
 N_TARGETS = 3

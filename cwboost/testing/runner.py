@@ -15,7 +15,7 @@ from cwboost.families.contract import Pricer, WeakLearnerFamily, WeakLearners
 from cwboost.families.examination import describe_error
 from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
-from cwboost.families.sealing import add_note
+from cwboost.families.sealing.faults import add_note
 from cwboost.testing import (
     checks_capabilities,
     checks_categories,

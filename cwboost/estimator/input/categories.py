@@ -22,7 +22,7 @@ from cwboost.estimator.input.columns import (
     place_of,
     values_of,
 )
-from cwboost.families.sealing import read_only
+from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import readable
 
 __all__ = [

@@ -13,7 +13,7 @@ from cwboost.families.array_learners import check_arrays
 from cwboost.families.composed.derived_learners import DerivedLearners
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.partitioned import scales_of
-from cwboost.families.sealing import read_only
+from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import LinearGains
 
 __all__ = ["DrawContext", "Drawing"]

@@ -20,7 +20,7 @@ from cwboost.families.contract import (
 )
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.families.partitioned import PartitionedFamily, PricingPlan
-from cwboost.families.sealing import SealedPricer, bind_family
+from cwboost.families.sealing.pricer import SealedPricer, bind_family
 
 if TYPE_CHECKING:
     from typing_extensions import Self

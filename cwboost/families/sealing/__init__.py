@@ -6,33 +6,3 @@ checks the form and all edges of every result, and in some rounds computes outpu
 learners. That a pricer which claims to be exact misses no learner cannot be checked in general:
 exactness is the family's claim.
 """
-
-from cwboost.families.sealing.faults import FamilyFault, add_note, family_source
-from cwboost.families.sealing.forms import check_forms, check_scores
-from cwboost.families.sealing.pricer import (
-    CHECK_EVERY,
-    SealedPricer,
-    bind_family,
-    certificate,
-    check_cells,
-    check_learners,
-    check_priced,
-)
-from cwboost.families.sealing.sample import Sample, read_only
-
-__all__ = [
-    "CHECK_EVERY",
-    "FamilyFault",
-    "Sample",
-    "SealedPricer",
-    "add_note",
-    "bind_family",
-    "certificate",
-    "check_cells",
-    "check_forms",
-    "check_learners",
-    "check_priced",
-    "check_scores",
-    "family_source",
-    "read_only",
-]

@@ -11,7 +11,8 @@ from scipy import sparse
 from cwboost import FamilyFault
 from cwboost.datasets import load_vowel
 from cwboost.families.discovery import resolve_weak_learner
-from cwboost.families.sealing import bind_family, check_forms, check_scores
+from cwboost.families.sealing.forms import check_forms, check_scores
+from cwboost.families.sealing.pricer import bind_family
 
 X, _ = load_vowel(return_X_y=True)
 FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_array}

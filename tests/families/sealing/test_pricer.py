@@ -21,7 +21,7 @@ from cwboost import (
     PricingRequest,
 )
 from cwboost.datasets import load_vowel
-from cwboost.families.sealing import CHECK_EVERY, bind_family
+from cwboost.families.sealing.pricer import CHECK_EVERY, bind_family
 
 X, y = load_vowel(return_X_y=True)
 IN_FIT = [case for case in CASES if case.place == "fit"]

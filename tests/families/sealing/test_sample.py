@@ -8,7 +8,7 @@ from scipy import sparse
 
 from cwboost import CWBoostClassifier
 from cwboost.datasets import load_vowel
-from cwboost.families.sealing import bind_family
+from cwboost.families.sealing.pricer import bind_family
 
 X, y = load_vowel(return_X_y=True)
 
