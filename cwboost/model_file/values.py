@@ -35,7 +35,6 @@ KINDS = {"family": WEAK_LEARNERS, "init": INIT_MODELS}
 DEPTH_LIMIT = 24
 PADDING_LIMIT = 2**24
 SCALARS = (str, int, float, bool, type(None))
-KEY_KINDS = ("float", "tuple")
 DISTRIBUTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 VERSION = re.compile(r"[A-Za-z0-9.!+_-]{0,100}")
 
@@ -109,10 +108,10 @@ class Encoder:
         items = []
         for i, (key, item) in enumerate(value.items()):
             name = self.encode(key, f"{where}.key")
-            if isinstance(name, dict) and name[KIND] not in KEY_KINDS:
+            if type(name) not in SCALARS:
                 raise TypeError(
                     f"{where} has the key {str(key)[:80]!r}; a model file holds dicts whose keys "
-                    "are str, int, float, bool, None, or tuples of these"
+                    "are str, finite numbers, bool or None"
                 )
             items.append([name, self.encode(item, f"{where}.{i}")])
         return {KIND: "dict", "items": items}
@@ -208,23 +207,11 @@ class Decoder:
     def _dict(self, node, where):
         decoded = {}
         for pair in self._items(node, where):
-            if not isinstance(pair, list) or len(pair) != 2:
+            if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) not in SCALARS:
                 raise ModelFileError(f"{where}: a dict must be a list of pairs of key and value")
-            key = self._key(pair[0], where)
-            decoded[key] = self.decode(pair[1], f"{where}[{str(key)[:40]!r}]")
+            key, value = pair
+            decoded[key] = self.decode(value, f"{where}[{str(key)[:40]!r}]")
         return decoded
-
-    def _key(self, node, where):
-        if type(node) in SCALARS:
-            return node
-        if not isinstance(node, dict) or node.get(KIND) not in KEY_KINDS:
-            raise ModelFileError(f"{where}: a dict must be a list of pairs of key and value")
-        key = self.decode(node, where)
-        try:
-            hash(key)
-        except TypeError as error:
-            raise ModelFileError(f"{where}: a key of a dict must not hold a list") from error
-        return key
 
     def _array(self, node, where):
         name = node.get("name")

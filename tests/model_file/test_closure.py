@@ -200,9 +200,3 @@ def test_generators_of_estimators_inside_are_left_out_with_a_warning(path):
     with pytest.warns(UserWarning, match=r"random_state is a generator object and is not stored"):
         loaded = saved_and_loaded(model, path)
     assert loaded.weak_learner.get_params(deep=True)["estimator__random_state"] is None
-
-
-def test_keys_of_dicts(path):
-    weights = {("a", 1.5): 1, np.inf: 2}
-    model = small().fit(X, LABELS).set_params(class_weight=weights)
-    assert saved_and_loaded(model, path).class_weight == weights

@@ -129,7 +129,7 @@ UNSAVED = [
     (lambda model: with_parameter(model, C=DEEP), ValueError, "params.C.* nested more than 24 dee"),
     *(
         (lambda model, key=key: with_parameter(model, class_weight={key: 1}), TypeError, "class_we")
-        for key in (b"x", frozenset([1]), object())
+        for key in (b"x", ("a", 1), np.inf, object())
     ),
     (lambda model: fitted(classifier=Subclass), TypeError, "one of cwboost, got .*Subclass"),
     (lambda model: with_labels(model, ["\ud83d\ude00", "a", "b"]), ValueError, "surrogates not al"),
