@@ -76,19 +76,22 @@ class SklearnInit(InitModel):
             self.estimator, X, y, cv=folds, params=params, method="predict_proba"
         )
         model = clone(self.estimator).fit(X, y, **params)
-        return _form_of(model, context.n_classes), _scores_of(found)
+        return _form_of(model), _scores_of(found)
 
 
 def _scores_of(probabilities) -> np.ndarray:
     return log(np.maximum(probabilities, SMALLEST_PROBABILITY))
 
 
-def _form_of(model, n_classes: int) -> FittedInit:
+def _form_of(model) -> FittedInit:
     """Return the fitted form of a classifier: flat arrays if it is a logistic regression."""
     kind = type(model)
-    if kind.__name__ == "LogisticRegression" and kind.__module__.startswith("sklearn.linear_model"):
-        return LinearInit(model.coef_, model.intercept_, n_classes)
-    return OpaqueInit(model)
+    if kind.__name__ != "LogisticRegression" or not kind.__module__.startswith("sklearn."):
+        return OpaqueInit(model)
+    coef, intercept = model.coef_, model.intercept_
+    if len(coef) == 1:  # of the second of two classes
+        coef, intercept = np.vstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
+    return LinearInit(coef, intercept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,49 +116,39 @@ class OpaqueInit(FittedInit):
 
 
 class LinearInit(FittedInit):
-    """A logistic regression: scores are linear in the features.
+    """A logistic regression: scores are linear in the features, one row of `coef` per class."""
 
-    `coef` has one row per class, and one for the second of two classes.
-    """
-
-    def __init__(self, coef, intercept, n_classes: int):
+    def __init__(self, coef, intercept):
         self._coef = np.ascontiguousarray(coef, dtype=np.float64)
         self._intercept = np.asarray(intercept, dtype=np.float64)
-        self._n_classes = n_classes
         self._projector = Projector(np.ascontiguousarray(self._coef.T))
 
     def __reduce__(self):
-        return LinearInit, (self._coef, self._intercept, self._n_classes)
+        return LinearInit, (self._coef, self._intercept)
 
     def scores(self, X, n_threads: int = 1) -> np.ndarray:
         X = X.toarray() if sparse.issparse(X) else X
-        found = self._projector(X, n_threads, np.float64).T + self._intercept
-        return np.hstack([-found / 2, found / 2]) if self._n_classes == 2 else found
+        return self._projector(X, n_threads, np.float64).T + self._intercept
 
     def arrays(self):
         return {"coef": self._coef, "intercept": self._intercept}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int, n_classes: int):
-        n_rows = 1 if n_classes == 2 else n_classes
         shapes = {
-            "coef": ("float64", (n_rows, n_features)),
-            "intercept": ("float64", (n_rows,)),
+            "coef": ("float64", (n_classes, n_features)),
+            "intercept": ("float64", (n_classes,)),
         }
         coef, intercept = check_arrays(arrays, shapes)
         if not (np.abs(coef) < 1e100).all() or not (np.abs(intercept) < 1e100).all():
             raise ValueError("init: numbers out of range")
-        return cls(coef, intercept, n_classes)
+        return cls(coef, intercept)
 
     def onnx_nodes(self, graph, features: str) -> str:
-        coef, intercept = self._coef, self._intercept
-        if self._n_classes == 2:
-            coef, intercept = np.vstack([-coef / 2, coef / 2]), np.append(-intercept, intercept) / 2
-        directions = graph.constant_of_type("init_coef", coef.T)
+        directions = graph.constant_of_type("init_coef", self._coef.T)
         linear = graph.add("MatMul", [features, directions], "init_linear")
-        return graph.add(
-            "Add", [linear, graph.constant_of_type("init_intercept", intercept)], "init_scores"
-        )
+        intercept = graph.constant_of_type("init_intercept", self._intercept)
+        return graph.add("Add", [linear, intercept], "init_scores")
 
 
 SklearnInit.fitted_type = LinearInit
