@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from cwboost.families.contract import BindContext, PricingRequest
-from cwboost.families.outputs import pack_outputs
+from cwboost.families.outputs import pack_outputs, unpack_outputs
 from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights, scales_of
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.sample import read_only
@@ -33,6 +33,8 @@ from cwboost.testing.material import (
     with_missing,
 )
 
+MOST_CATEGORIES = 6
+
 
 def check_monotonic(family):
     """Check that outputs keep monotonic constraints that the weights oppose.
@@ -44,8 +46,7 @@ def check_monotonic(family):
     X = rng.standard_normal((90, 2))
     weights = np.sign(X[:, 0]) * np.array([[-1.0], [1.0], [1.0]]) * rng.integers(1, 9, size=90)
     constraints = np.array([[1, 0], [-1, 0], [0, 0]], dtype=np.int8)
-    context = BindContext(n_targets=3, random_state=np.random.default_rng(0), monotonic=constraints)
-    pricer = clone(family).bind(X, context)
+    pricer = bind(family, X, monotonic=constraints)
     rising = np.linspace(-4.0, 4.0, 201)
     for _ in range(5):
         priced = pricer.price(weights, WHOLE)
@@ -96,30 +97,25 @@ def check_symmetric(family):
 
 def check_missing_values(family):
     """Check that pricing and prediction accept NaN in every layout, even X of NaN alone."""
-    for X in (with_missing(pixels()), with_missing(reals(50, 3)), with_missing(reals(30, 1))):
+    whole = with_missing(pixels())
+    for what, X in (
+        ("X with NaN", whole),
+        ("X of real numbers with NaN", with_missing(reals(50, 3))),
+        ("one feature with NaN", with_missing(reals(30, 1))),
+        ("float32 X with NaN", whole.astype(np.float32)),
+        ("X that is NaN throughout", np.full((10, reals().shape[1]), np.nan)),
+    ):
         weights = integer_weights(len(X))
         priced = bind(family, X).price(weights, WHOLE)
-        assert_priced(family, priced, X, weights, "X with NaN")
+        assert_priced(family, priced, X, weights, what)
         for variant in (np.asfortranarray(X), X[::-1][::-1]):
             again = bind(family, variant).price(weights, WHOLE)
             if family.capabilities.deterministic:
-                assert np.array_equal(again.edges, priced.edges), (
-                    "X with NaN: edges depend on layout"
-                )
+                assert np.array_equal(again.edges, priced.edges), f"{what}: edges depend on layout"
         rebuilt = family.learners_type.from_arrays(priced.learners.arrays(), X.shape[1])
         assert np.array_equal(rebuilt.outputs(X), priced.learners.outputs(X)), (
-            "X with NaN: stored learners predict differently"
+            f"{what}: stored learners predict differently"
         )
-    single = with_missing(pixels()).astype(np.float32)
-    weights = integer_weights(len(single))
-    priced = bind(family, single).price(weights, WHOLE)
-    assert_priced(family, priced, single, weights, "float32 X with NaN")
-
-    nothing = np.full((10, reals().shape[1]), np.nan)
-    weights = integer_weights(10)
-    priced = bind(family, nothing).price(weights, WHOLE)
-    assert_priced(family, priced, nothing, weights, "X that is NaN throughout")
-
     X = pixels()
     learners, missing = fitted(family, X), np.full((4, X.shape[1]), np.nan)
     outputs = learners.outputs(missing)
@@ -190,6 +186,70 @@ def check_sparse_memory(family):
     )
 
 
+def check_categories(family):
+    """Check that codes of categories are priced, predicted, stored and scored alike.
+
+    One column of two holds categories, one of which does not occur in training. Exact pricing must
+    find the same edges however the codes are numbered.
+    """
+    n_categories = min(MOST_CATEGORIES, family.capabilities.max_categories)
+    _check_order(family, n_categories)
+    _check_shared(family, n_categories)
+    rng = np.random.default_rng(60)
+    numbers, codes = rng.standard_normal(80), rng.integers(0, max(1, n_categories - 1), size=80)
+    renamed = rng.permutation(n_categories)
+    weights = integer_weights(80)
+    for what, column in (("codes", codes), ("renamed codes", renamed[codes])):
+        X = np.column_stack([numbers, column.astype(np.float64)])
+        if family.capabilities.missing_values:
+            X[::9, 1] = np.nan
+        priced = bind(family, X, **_categories([0, n_categories])).price(weights, WHOLE)
+        outputs = assert_priced(family, priced, X, weights, what, len(priced.learners))
+        target = np.arange(len(weights)) if priced.target is None else priced.target
+        edges = np.einsum("ti,it->t", weights[target], outputs)
+        assert np.allclose(edges, priced.edges), f"{what}: edges are not those of the outputs"
+        stored = family.learners_type.from_arrays(priced.learners.arrays(), X.shape[1])
+        every = np.column_stack([np.zeros(n_categories), np.arange(n_categories)])
+        for rows in (X, X.astype(np.float32), every):
+            assert np.array_equal(stored.outputs(rows), priced.learners.outputs(rows)), (
+                f"{what}: stored learners predict differently"
+            )
+            check_forms(priced.learners, family, rows)
+
+
+def _check_order(family, n_categories):
+    rng = np.random.default_rng(62)
+    codes, renamed = rng.integers(0, n_categories, size=(2, 60)), rng.permutation(n_categories)
+    weights = integer_weights(60)
+    pricers = [
+        bind(family, X.T.astype(np.float64), **_categories([n_categories] * 2))
+        for X in (codes, renamed[codes])
+    ]
+    if not pricers[0].exact:
+        return
+    edges = [pricer.price(weights, WHOLE).edges for pricer in pricers]
+    assert np.allclose(*edges), f"edges depend on the numbering of the categories: {edges}"
+
+
+def _check_shared(family, n_categories):
+    rng = np.random.default_rng(63)
+    X = rng.integers(0, n_categories, size=(50, 2)).astype(np.float64)
+    weights = integer_weights(50)
+    pricer = bind(family, X, **_categories([n_categories] * 2))
+    priced = pricer.price_shared(weights, WHOLE)
+    outputs = unpack_outputs(priced.outputs, 50)
+    assert np.array_equal(outputs, priced.learners.outputs(X)), "outputs of price_shared differ"
+    assert np.allclose(np.abs(weights @ outputs).sum(axis=0), priced.edges), (
+        "edges of price_shared differ"
+    )
+
+
+def _categories(numbers) -> dict[str, np.ndarray]:
+    """Return what `BindContext` says of columns with these numbers of categories, 0 of others."""
+    numbers = np.array(numbers)
+    return {"categorical": numbers > 0, "n_categories": numbers}
+
+
 def check_partitions(family):
     """Check that pricing on partitions gives the learners of one partition, in any merging order.
 
@@ -200,11 +260,11 @@ def check_partitions(family):
         if len(X) < 20 or "boosting" not in name:
             continue
         _check_partitions_of(family, X, weights, f"{name}, on partitions")
-    most = min(6, family.capabilities.max_categories)
+    most = min(MOST_CATEGORIES, family.capabilities.max_categories)
     if most:
         rng = np.random.default_rng(70)
         X = np.column_stack([rng.standard_normal(40), rng.integers(0, most, 40)])
-        facts = {"categorical": np.array([False, True]), "n_categories": np.array([0, most])}
+        facts = _categories([0, most])
         _check_partitions_of(family, X, integer_weights(40), "categories on partitions", **facts)
 
 

@@ -109,15 +109,6 @@ def check_one_example(family):
     assert_priced(family, bind(family, X).price(weights, WHOLE), X, weights, "two examples")
 
 
-def check_equal_examples(family):
-    """Check that examples that are equal in every feature get equal outputs."""
-    X = pixels(20)
-    doubled = np.vstack([X, X])
-    weights = boosting_weights(40)
-    outputs = bind(family, doubled).price(weights, WHOLE).learners.outputs(doubled)
-    assert np.array_equal(outputs[:20], outputs[20:]), "equal examples got different outputs"
-
-
 def check_new_examples(family):
     """Check that learners predict on examples far outside the training data."""
     X = pixels()

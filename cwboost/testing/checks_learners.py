@@ -1,9 +1,12 @@
-"""Checks of fitted learners: prediction, storage, selection and concatenation."""
+"""Checks of fitted learners: prediction, storage, loading, selection and concatenation."""
 
 from __future__ import annotations
 
 import io
 import pickle
+from collections import OrderedDict
+from contextlib import suppress
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +17,7 @@ from cwboost.families.sealing.sample import read_only
 from cwboost.testing.material import (
     as_bytes,
     assert_signs,
+    audited,
     fitted,
     pixels,
     reals,
@@ -22,24 +26,26 @@ from cwboost.testing.material import (
     with_missing,
 )
 
+FORBIDDEN = ("pickle.find_class", "exec", "compile", "import", "marshal.loads", "os.system")
+"""Audit events that show arrays being read as code."""
 
-def check_outputs_of_rows(family):
-    """Check that the output for an example depends neither on other rows nor on the layout."""
-    X = pixels(200, 6, seed=30)
-    learners = fitted(family, pixels(61, 6))
-    outputs = learners.outputs(X)
-    assert_signs(outputs, (200, len(learners)), "outputs(X)")
-    rows = np.vstack([learners.outputs(X[i : i + 1]) for i in range(20)])
-    for what, got, expected in (
-        ("one row at a time", rows, outputs[:20]),
-        ("rows in reverse", learners.outputs(X[::-1]), outputs[::-1]),
-        ("every third row", learners.outputs(X[::3]), outputs[::3]),
-        ("Fortran order", learners.outputs(np.asfortranarray(X)), outputs),
-        ("float32", learners.outputs(X.astype(np.float32)), outputs),
-        ("uint8", learners.outputs(as_bytes(X)), outputs),
+
+def check_rows(plugin):
+    """Check that outputs, or scores, of a row depend neither on other rows nor on the layout."""
+    X = pixels(200, seed=30)
+    own = stored(plugin, pixels())
+    answer = partial(own.answer, own.made)
+    expected = answer(X)
+    rows = np.vstack([answer(X[i : i + 1]) for i in range(20)])
+    for what, found, wanted in (
+        ("one row at a time", rows, expected[:20]),
+        ("rows in reverse", answer(X[::-1]), expected[::-1]),
+        ("every third row", answer(X[::3]), expected[::3]),
+        ("Fortran order", answer(np.asfortranarray(X)), expected),
+        ("float32", answer(X.astype(np.float32)), expected),
+        ("uint8", answer(as_bytes(X)), expected),
     ):
-        assert_signs(got, expected.shape, f"outputs, {what}")
-        assert np.array_equal(got, expected), f"outputs differ: {what}"
+        assert np.array_equal(found, wanted), f"predictions differ: {what}"
 
 
 def check_arrays_round_trip(plugin):
@@ -243,3 +249,36 @@ def _refused(own, arrays, X, what) -> bool:
     except Exception as error:
         raise AssertionError(f"{what}: accepted, then predictions failed: {error!r}") from error
     return False
+
+
+def check_loading_runs_no_code(plugin):
+    """Check that from_arrays unpickles, evaluates and imports nothing.
+
+    It is called with arrays of the plugin's own, and with arrays that hold a pickle or an
+    expression, while Python's audit events are observed. Model files are safe only as far as the
+    plugins that read them.
+    """
+    X = pixels()
+    own = stored(plugin, X)
+    good, n_features = own.made.arrays(), X.shape[1]
+    with suppress(ValueError):  # what a first call imports is not the file's doing
+        own.read(good, n_features)
+    for what, arrays in _attempts(good):
+        with audited(FORBIDDEN) as events, suppress(Exception):
+            own.read(arrays, n_features)
+        assert not events, f"from_arrays with {what} caused the audit events {sorted(set(events))}"
+
+
+def _attempts(good):
+    yield "its own arrays", good
+    payloads = {
+        "a pickle": pickle.dumps(OrderedDict(a=1)),
+        "an expression": b"__import__('collections').OrderedDict()",
+    }
+    for name, array in good.items():
+        for kind, payload in payloads.items():
+            for dtype in {array.dtype, np.dtype(np.uint8)}:
+                if dtype.hasobject or dtype.itemsize == 0:
+                    continue
+                padded = payload.ljust(-(-len(payload) // dtype.itemsize) * dtype.itemsize)
+                yield f"{kind} in {name}", {**good, name: np.frombuffer(padded, dtype).copy()}

@@ -57,10 +57,7 @@ def _made(n_samples, seed) -> np.ndarray | None:
 
 
 def pixels(n_samples=61, n_features=4, seed=0) -> np.ndarray:
-    """Return integers 0..255 as float64, with ties; uint8 and float32 hold them exactly.
-
-    Those of `material_of` are rounded to float32.
-    """
+    """Return integers 0..255 as float64, with ties; those of `material_of` fit into float32."""
     made = _made(n_samples, seed)
     if made is not None:
         return made.astype(np.float32).astype(np.float64)
@@ -129,23 +126,25 @@ def problems() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         yield f"{name}, boosting weights", X, boosting_weights(len(X))
 
 
-def bind(family: WeakLearnerFamily, X, *, n_targets=N_TARGETS, seed=0, n_threads=1) -> Pricer:
+def bind(
+    family: WeakLearnerFamily, X, *, n_targets=N_TARGETS, seed=0, n_threads=1, **facts
+) -> Pricer:
     """Bind a clone of the family, as training does; `seed` may be a generator."""
-    context = context_of(X, seed, n_targets, n_threads)
+    context = context_of(X, seed, n_targets, n_threads, **facts)
     with _told_of_make_X():
         pricer = clone(family).bind(X, context)
     SealedPricer(pricer, family, Sample(X), context)  # checks its attributes
     return pricer
 
 
-def context_of(X, seed, n_targets=N_TARGETS, n_threads=1) -> BindContext:
+def context_of(X, seed, n_targets=N_TARGETS, n_threads=1, **facts) -> BindContext:
     """Return the context that `bind` gives a family: equal examples have the same class."""
-    known, rng = {}, np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     if not sparse.issparse(X):
         first = np.asarray(X[:, 0], dtype=np.float64)
         y = np.unique(first, return_inverse=True)[1] % n_targets
-        known = {"y": y, "class_counts": np.bincount(y, minlength=n_targets)}
-    return BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads, **known)
+        facts |= {"y": y, "class_counts": np.bincount(y, minlength=n_targets)}
+    return BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads, **facts)
 
 
 @contextmanager

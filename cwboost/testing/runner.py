@@ -18,14 +18,12 @@ from cwboost.families.partitioned import PartitionedFamily
 from cwboost.families.sealing.faults import add_note
 from cwboost.testing import (
     checks_capabilities,
-    checks_categories,
     checks_contract,
     checks_exactness,
     checks_init,
     checks_input,
     checks_learners,
     checks_life,
-    checks_loading,
     checks_pricing,
 )
 from cwboost.testing.material import bind, material_of, pixels
@@ -48,11 +46,9 @@ MODULES = (
     checks_pricing,
     checks_exactness,
     checks_learners,
-    checks_loading,
     checks_input,
     checks_life,
     checks_capabilities,
-    checks_categories,
     checks_init,
 )
 
