@@ -24,7 +24,7 @@ from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.held_out.sets import check_eval_sets
 from cwboost.estimator.resumption import check_continues, previous_fit
-from cwboost.families.composed.partitioned import check_members
+from cwboost.families.composed.mixed import check_members
 from cwboost.families.discovery import resolve_weak_learner
 
 __all__ = ["DaskCWBoostClassifier"]

@@ -17,7 +17,7 @@ from cwboost import (
 from cwboost.automatic import recipe
 from cwboost.dask.held_out import holdout_run
 from cwboost.datasets import load_vowel
-from cwboost.families.composed.partitioned import check_members
+from cwboost.families.composed.mixed import check_members
 from cwboost.families.outputs import pack_outputs
 from cwboost.master import Master, RestrictedMaster
 

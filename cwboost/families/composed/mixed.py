@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwboost.families.composed.mixed_learners import MixedLearners
-from cwboost.families.composed.partitioned import MixedPlan, check_members
 from cwboost.families.contract import (
     BindContext,
     Capabilities,
@@ -17,9 +16,10 @@ from cwboost.families.contract import (
     Pricer,
     PricingRequest,
     WeakLearnerFamily,
+    best_of_targets,
 )
 from cwboost.families.discovery import resolve_weak_learner
-from cwboost.families.partitioned import PartitionedFamily, PricingPlan
+from cwboost.families.partitioned import Chosen, PartitionedFamily, PartitionPricer, PricingPlan
 from cwboost.families.sealing.pricer import SealedPricer, bind_family
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from cwboost.support.types import Matrix
 
-__all__ = ["MixedFamily"]
+__all__ = ["MixedFamily", "check_members"]
 
 
 class MixedFamily(PartitionedFamily, WeakLearnerFamily):
@@ -105,15 +105,9 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
 
     @property
     def capabilities(self) -> Capabilities:
-        members = [member.capabilities for member in self._members()]
-        return Capabilities(
-            missing_values=all(member.missing_values for member in members),
-            sparse_input=all(member.sparse_input for member in members),
-            deterministic=all(member.deterministic for member in members),
-            max_categories=min(member.max_categories for member in members),
-            symmetric=all(member.symmetric for member in members),
-            monotonic=all(member.monotonic for member in members),
-        )
+        members = [vars(member.capabilities) for member in self._members()]
+        common = {name: min(member[name] for member in members) for name in members[0]}
+        return Capabilities(**common | {"several_columns": False})
 
     def bind(self, X: Matrix, context: BindContext) -> MixedPricer:
         return MixedPricer([bind_family(member, X, context) for member in self._members()])
@@ -144,6 +138,21 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         return members
 
 
+def check_members(members) -> None:
+    """Raise TypeError or ValueError if families cannot price on partitions together."""
+    for member in members:
+        if not isinstance(member, PartitionedFamily):
+            raise TypeError(
+                f"weak_learner {member.name!r} cannot be trained on partitions: its family does "
+                "not derive from cwboost.PartitionedFamily"
+            )
+        member.check_partitioned()
+    names = [member.name for member in members]
+    again = [name for name in names if names.count(name) > 1]
+    if again:
+        raise ValueError(f"families: each name once on partitions, got {again[0]!r} again")
+
+
 class MixedPricer(Pricer):
     """Sealed pricers of several families on one training matrix."""
 
@@ -167,6 +176,61 @@ class MixedPricer(Pricer):
         edges = np.concatenate([priced.edges for priced in found])
         target = np.concatenate([priced.target for priced in found])
         return Priced(MixedLearners.concatenate(batches), outputs, edges, target).strongest()
+
+
+class MixedPlan(PricingPlan):
+    """One plan per family, by its name; the best of their learners is chosen."""
+
+    def __init__(self, plans):
+        self.plans = plans
+        self.exact = all(plan.exact for plan in plans.values())
+
+    def bind(self, X, context):
+        return MixedPartition({name: plan.bind(X, context) for name, plan in self.plans.items()})
+
+    def merge(self, one, other):
+        name, *own = one
+        return (name, *self.plans[name].merge(tuple(own), tuple(other[1:])))
+
+    def choose(self, scales, rng, request):
+        learners, edges, target = [], [], []
+        for name in self.plans:
+            chosen = yield from self._ask(name, scales, rng, replace(request, with_cells=False))
+            learners.append(MixedLearners.of(name, chosen.learners))
+            edges.append(chosen.edges)
+            target.append(chosen.target)
+        edges, target = np.concatenate(edges), np.concatenate(target)
+        best = best_of_targets(edges, target)
+        return Chosen(MixedLearners.concatenate(learners).take(best), edges[best], target[best])
+
+    def _ask(self, name, *about):
+        """Hold the conversation of one family."""
+        conversation = self.plans[name].choose(*about)
+        question = next(conversation)
+        while True:
+            _, *summary = yield name, question
+            try:
+                question = conversation.send(tuple(summary))
+            except StopIteration as end:
+                return end.value
+
+
+class MixedPartition(PartitionPricer):
+    """One partition, bound to every family."""
+
+    def __init__(self, pricers):
+        self._pricers = pricers
+
+    def summarise(self, weights, question):
+        name, own = question
+        return (name, *self._pricers[name].summarise(weights, own))
+
+    def outputs(self, learners):
+        parts = [(self._pricers[n].outputs(own), places) for n, own, places in learners.batches()]
+        packed = np.empty((len(learners), parts[0][0].shape[1]), dtype=np.uint8)
+        for outputs, places in parts:
+            packed[places] = outputs
+        return packed
 
 
 def _labels(members: Sequence[WeakLearnerFamily]) -> list[str]:
