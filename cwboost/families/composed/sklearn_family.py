@@ -162,12 +162,10 @@ class SklearnPricer(Pricer):
         if seed is not None:
             estimator.set_params(random_state=seed)
         X = self._fitted_on if len(rows) == self.n_samples else self._fitted_on[rows]
+        size = size / size.max()
         # Mean one, as the defaults of scikit-learn expect.
-        estimator.fit(X, label, sample_weight=size / size.max() / np.mean(size / size.max()))
-        if self._form is not TreeModels:
-            return self._form.of(estimator, self.n_features)
-        gain = TreeModels.gains(estimator, X, label, size / size.max())
-        return TreeModels.of(estimator, self.n_features, gain)
+        estimator.fit(X, label, sample_weight=size / np.mean(size))
+        return self._form.of(estimator, X, label, size)
 
 
 def _clipped(X):

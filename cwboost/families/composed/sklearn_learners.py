@@ -49,8 +49,9 @@ def learners_class(estimator) -> type[SklearnLearners]:
 class SklearnLearners(WeakLearners):
     """A batch of fitted binary classifiers; each subclass stores one form.
 
-    Each form has ``of(estimator, n_features)``, one learner that predicts as a fitted estimator
-    with the classes -1 and +1 does, ``constant(sign, n_features)``, and ``reversed()``.
+    Each form has ``of(estimator, X, label, size)``, one learner that predicts as an estimator does
+    that was fitted to labels -1 and +1 with these weights, ``constant(sign, n_features)``, and
+    ``reversed()``.
     """
 
     @classmethod
@@ -71,7 +72,7 @@ class TreeModels(SklearnLearners):
         self.n_features = n_features
 
     @classmethod
-    def of(cls, estimator, n_features: int, gain=None) -> TreeModels:
+    def of(cls, estimator, X, label, size) -> TreeModels:
         tree, classes = estimator.tree_, estimator.classes_
         levels = [np.zeros(1, dtype=np.intp)]
         while len(levels[-1]):
@@ -92,9 +93,9 @@ class TreeModels(SklearnLearners):
             left=np.where(leaf, -1, place[left]).astype(np.int32),
             missing=np.where(leaf, 0, np.where(to_left, -1, 1)).astype(np.int8),
             output=np.where(leaf, sign, 0).astype(np.int8),
-            gain=np.zeros(len(order), dtype=np.float32) if gain is None else gain[order],
+            gain=_gains(estimator, X, label, size)[order],
         )
-        return cls(trees, n_features)
+        return cls(trees, X.shape[1])
 
     @classmethod
     def constant(cls, sign: int, n_features: int) -> TreeModels:
@@ -104,24 +105,6 @@ class TreeModels(SklearnLearners):
 
     def reversed(self) -> TreeModels:
         return TreeModels(replace(self.trees, output=-self.trees.output), self.n_features)
-
-    @staticmethod
-    def gains(estimator, X, label, size) -> np.ndarray:
-        """Return the gain of every node of a fitted tree, see `ThresholdTrees`; 0 in leaves.
-
-        `X`, `label` (-1 and +1) and `size` are its training examples and their weights.
-        """
-        tree = estimator.tree_
-        path = estimator.decision_path(X)
-        sums = np.abs(path.T @ (label * size))
-        roots = np.sqrt(path.T @ (size * size))
-        searched = 1 if estimator.splitter == "random" else THRESHOLDS_SEARCHED
-        deviations = chance_deviations(estimator.max_features_ * searched)[:, None]
-        left, right = tree.children_left, tree.children_right
-        gain = np.where(left >= 0, sums[left] + sums[right] - sums, 0.0)
-        edge = sums[0] + gain.sum()
-        gain -= np.where(left >= 0, np.maximum(0.0, deviations * roots - sums).mean(axis=0), 0.0)
-        return (gain / (edge if edge > 0 else 1.0)).astype(np.float32)
 
     def __len__(self) -> int:
         return len(self.trees)
@@ -156,6 +139,21 @@ class TreeModels(SklearnLearners):
         return cls(join_trees([batch.trees for batch in batches]), batches[0].n_features)
 
 
+def _gains(estimator, X, label, size) -> np.ndarray:
+    """Return the gain of every node of a fitted tree, see `ThresholdTrees`; 0 in leaves."""
+    tree = estimator.tree_
+    path = estimator.decision_path(X)
+    sums = np.abs(path.T @ (label * size))
+    roots = np.sqrt(path.T @ (size * size))
+    searched = 1 if estimator.splitter == "random" else THRESHOLDS_SEARCHED
+    deviations = chance_deviations(estimator.max_features_ * searched)[:, None]
+    left, right = tree.children_left, tree.children_right
+    gain = np.where(left >= 0, sums[left] + sums[right] - sums, 0.0)
+    edge = sums[0] + gain.sum()
+    gain -= np.where(left >= 0, np.maximum(0.0, deviations * roots - sums).mean(axis=0), 0.0)
+    return (gain / (edge if edge > 0 else 1.0)).astype(np.float32)
+
+
 class LinearModels(ArrayLearners, SklearnLearners):
     """Linear models: `polarity` if ``x @ weights + intercept > 0``, else ``-polarity``.
 
@@ -170,14 +168,14 @@ class LinearModels(ArrayLearners, SklearnLearners):
     }
 
     @classmethod
-    def of(cls, estimator, n_features: int) -> LinearModels:
+    def of(cls, estimator, X, label, size) -> LinearModels:
         weights = np.asarray(estimator.coef_, dtype=np.float64).reshape(1, -1)
         # Without an intercept, scikit-learn stores a plain 0 here.
         intercept = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64)).ravel()[:1]
         if not (np.isfinite(weights).all() and np.isfinite(intercept).all()):
-            return cls.constant(1, n_features)
+            return cls.constant(1, X.shape[1])
         parts = {"weights": weights, "intercept": intercept, "polarity": [1]}
-        return cls(**parts, gain=np.zeros(weights.shape), n_features=n_features)
+        return cls(**parts, gain=np.zeros(weights.shape), n_features=X.shape[1])
 
     @classmethod
     def constant(cls, sign: int, n_features: int) -> LinearModels:
@@ -237,7 +235,7 @@ class OpaqueModels(SklearnLearners):
         self.models = tuple(models)
 
     @classmethod
-    def of(cls, estimator, n_features: int) -> OpaqueModels:
+    def of(cls, estimator, X, label, size) -> OpaqueModels:
         return cls([(estimator, 1)])
 
     @classmethod
@@ -257,12 +255,7 @@ class OpaqueModels(SklearnLearners):
         return outputs
 
     def arrays(self) -> dict[str, np.ndarray]:
-        kinds = sorted({type(model).__name__ for model, _ in self.models if model is not None})
-        raise TypeError(
-            f"a fitted {' or '.join(kinds)} has no form in flat arrays, so that a model file, "
-            "which holds no pickle, cannot hold it; these can be saved: "
-            f"{', '.join(FLAT_CLASSIFIERS)}"
-        )
+        raise TypeError(f"only these have a form in flat arrays: {', '.join(FLAT_CLASSIFIERS)}")
 
     def take(self, indices) -> OpaqueModels:
         return OpaqueModels([self.models[j] for j in np.asarray(indices, dtype=np.intp)])
