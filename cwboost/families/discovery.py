@@ -95,12 +95,13 @@ def get_plugin(kind: Kind, name: str) -> type:
     return get_family(name) if kind is WEAK_LEARNERS else get_init(name)
 
 
-def distribution_of(name: str, kind: Kind = WEAK_LEARNERS) -> tuple[str, str] | None:
-    """Return the distribution that brings the usable plugin of a name, and its version.
-
-    None if there is no such plugin, or if it was registered at run time.
-    """
-    return (_registry if kind is WEAK_LEARNERS else _init_models).owner(name)
+def distribution_of(plugin_class: type[WeakLearnerFamily | InitModel]) -> tuple[str, str] | None:
+    """Return name and version of the distribution that brings a class as a plugin; None if none."""
+    registry = _registry if issubclass(plugin_class, WeakLearnerFamily) else _init_models
+    for record in registry.find(plugin_class.name):
+        if record.plugin_class is plugin_class and not record.is_registered:
+            return record.distribution, record.version
+    return None
 
 
 def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFamily]:

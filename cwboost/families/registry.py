@@ -82,16 +82,6 @@ class Registry:
         found = [record for record in found if record.entry_point == name]
         return [record for record in found if record.state == "loaded"] or found
 
-    def owner(self, name: str) -> tuple[str, str] | None:
-        """Return distribution and version of the plugin that a name comes from.
-
-        None if there is no usable one, or if it was registered at run time.
-        """
-        records = self.find(name)
-        if not records or records[0].state != "loaded" or records[0].is_registered:
-            return None
-        return records[0].distribution, records[0].version
-
     def all(self) -> list[PluginRecord]:
         """Return a record of every class and every failure; import all plugins."""
         others, disabled = self._other_plugins()

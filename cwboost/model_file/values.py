@@ -266,7 +266,7 @@ def encode_plugin(plugin: WeakLearnerFamily | InitModel, encoder: Encoder, where
             f"{type(plugin).__qualname__}, but is registered for another class"
         )
     node = {KIND: tag, "name": plugin.name, "api_version": plugin.api_version}
-    owner = distribution_of(plugin.name, kind)
+    owner = distribution_of(registered)
     if owner is not None and DISTRIBUTION.fullmatch(owner[0]) and VERSION.fullmatch(owner[1]):
         node |= dict(zip(("distribution", "version"), owner))
     return node | {"params": encoder.encode_params(plugin, where)}
@@ -293,7 +293,7 @@ def decode_plugin(kind: Kind, node: Mapping, decoder: Decoder, where: str):
             f"the model needs the {kind.noun} {name[:80]!r}, which is not available: "
             f"{error}{origin}"
         ) from error
-    present = distribution_of(name, kind)
+    present = distribution_of(found)
     if saved and present and normalise(saved[0]) != normalise(present[0]):
         raise ModelFileError(
             f"the model was saved with the {kind.noun} {name!r} of the distribution "

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
-from functools import lru_cache
-from importlib import metadata
 
 import numpy as np
 
 from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.discovery import distribution_of
 
 __all__ = ["FamilyFault", "add_note", "check_array", "family_source", "fault_of", "noted"]
 
@@ -47,22 +45,10 @@ def check_array(name: str, array, dtype: np.dtype, shape: tuple, fault: Callable
 
 
 def family_source(family: WeakLearnerFamily) -> str:
-    """Return the family's name with the distribution and version that its class comes from."""
-    module = type(family).__module__
-    top = module.partition(".")[0]
-    changed = [os.stat(entry).st_mtime_ns for entry in sys.path if os.path.exists(entry)]
-    owners = _distributions(*sys.path, *changed).get(top, [])
-    source = " or ".join(f"{owner} {metadata.version(owner)}" for owner in sorted(set(owners)))
-    return f"weak learner {type(family).name!r} ({source or f'module {module}, not installed'})"
-
-
-@lru_cache(maxsize=1)
-def _distributions(*_path) -> dict[str, list[str]]:
-    """Return the distributions of each top-level module, for one state of ``sys.path``.
-
-    Python reads the metadata of every distribution for this, which takes most of a second.
-    """
-    return dict(metadata.packages_distributions())
+    """Return the family's name, with its distribution and version if it is a plugin."""
+    owner = distribution_of(type(family))
+    source = " ".join(owner) if owner else f"module {type(family).__module__}"
+    return f"weak learner {type(family).name!r} ({source})"
 
 
 def add_note(error: BaseException, note: str) -> None:
