@@ -47,7 +47,8 @@ def run(args) -> int:
 
 
 def _list(results) -> int:
-    from cwboost.families.discovery import list_plugins, third_parties_enabled
+    from cwboost.families.discovery import list_plugins
+    from cwboost.families.plugin_index import third_parties_enabled
 
     records = list_plugins()
     header = ("name", "kind", "distribution", "version", "API", "state", "capabilities")

@@ -8,7 +8,6 @@ imported only to list them. `cwboost.families.plugin_index` describes the enviro
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 
 from cwboost.families.contract import WeakLearnerFamily
@@ -17,12 +16,12 @@ from cwboost.families.examination import (
     WEAK_LEARNERS,
     Kind,
     PluginRecord,
-    describe_age,
     examine,
     kind_of,
+    warn_of_age,
 )
 from cwboost.families.init_contract import InitModel
-from cwboost.families.plugin_index import OWN_DISTRIBUTION, normalise, third_parties_enabled
+from cwboost.families.plugin_index import OWN_DISTRIBUTION, normalise
 from cwboost.families.registry import FamilyError, Registry
 
 __all__ = [
@@ -37,7 +36,6 @@ __all__ = [
     "refresh",
     "register_family",
     "resolve_weak_learner",
-    "third_parties_enabled",
 ]
 
 _registry = Registry(WEAK_LEARNERS)
@@ -70,7 +68,7 @@ def get_family(name: str) -> type[WeakLearnerFamily]:
     {'max_bins': 256, 'max_features': None}
     """
     found = _registry.get(name)
-    _warn_of_age(found)
+    warn_of_age(found)
     return found
 
 
@@ -142,16 +140,14 @@ def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFa
     'FewFeatures'
     """
     _registry.register(family_class)
-    _warn_of_age(family_class)
+    warn_of_age(family_class)
     return family_class
 
 
 def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearnerFamily:
-    """Return the family instance that an estimator's ``weak_learner`` asks for.
+    """Return the family that ``weak_learner`` asks for: by name, an instance, a list of these.
 
-    A registered name is its family with default hyper-parameters; an instance is returned as it is;
-    a list or tuple of these is a `MixedFamily` of them. `FamilyError` is raised for a name that
-    cannot be used (see `get_family`) or an instance that breaks the contract.
+    `FamilyError` is raised for what cannot be used, such as an instance that breaks the contract.
     """
     if isinstance(spec, str):
         return get_family(spec)()
@@ -164,7 +160,7 @@ def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearne
             examine(WEAK_LEARNERS, type(spec), spec)
         except (TypeError, ValueError) as error:
             raise FamilyError(f"weak_learner={spec!r} cannot be used: {error}") from error
-        _warn_of_age(type(spec))
+        warn_of_age(type(spec))
         return spec
     hint = ""
     if isinstance(spec, type) and issubclass(spec, WeakLearnerFamily):
@@ -202,11 +198,10 @@ def check_capabilities(
     n_categories: Mapping[str, int] | None = None,
     requires: Iterable[str] = (),
 ) -> None:
-    """Refuse, before training starts, a family that lacks a capability that training needs.
+    """Raise ValueError for a family that lacks a capability that training needs.
 
     `n_categories` is the number of categories of each categorical column, by what messages call the
-    column. `requires` names further `Capabilities` that the caller relies on. The ValueError names
-    the family, the need, and the registered families that have it.
+    column. `requires` names further `Capabilities` that the caller relies on.
     """
     needed = dict.fromkeys(requires, "is required")
     if has_missing:
@@ -222,7 +217,13 @@ def check_capabilities(
         )
     lacking = [capability for capability in needed if not getattr(declared, capability)]
     if not lacking:
-        _check_number_of_categories(family, n_categories or {})
+        for column, n in (n_categories or {}).items():
+            if n > declared.max_categories:
+                raise ValueError(
+                    f"X: {column} has {n} categories, the weak learner {family.name!r} takes at "
+                    f"most {declared.max_categories} per column: merge rare categories, or use a "
+                    "weak learner that takes more, such as 'stump'"
+                )
         return
     reasons = "; ".join(f"{capability} {needed[capability]}" for capability in lacking)
     able = [
@@ -234,20 +235,3 @@ def check_capabilities(
         f"weak learner {family.name!r} ({family!r}) lacks a capability: {reasons}. "
         f"Registered families with {' and '.join(lacking)}: {', '.join(able) or 'none'}."
     )
-
-
-def _check_number_of_categories(family, n_categories: Mapping[str, int]) -> None:
-    most = family.capabilities.max_categories
-    for column, n in n_categories.items():
-        if n > most:
-            raise ValueError(
-                f"X: {column} has {n} categories, the weak learner {family.name!r} takes at most "
-                f"{most} per column: merge rare categories, or use a weak learner that takes more, "
-                "such as 'stump'"
-            )
-
-
-def _warn_of_age(family_class: type[WeakLearnerFamily]) -> None:
-    age = describe_age(WEAK_LEARNERS, family_class)
-    if age:
-        warnings.warn(age, DeprecationWarning, stacklevel=3)

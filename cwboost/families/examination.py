@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import warnings
 from dataclasses import dataclass, field
 
 from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFamily, WeakLearners
@@ -14,10 +15,10 @@ __all__ = [
     "WEAK_LEARNERS",
     "Kind",
     "PluginRecord",
-    "describe_age",
     "describe_error",
     "examine",
     "kind_of",
+    "warn_of_age",
 ]
 
 
@@ -95,10 +96,9 @@ class PluginRecord:
 
 
 def examine(kind: Kind, plugin_class, instance=None) -> tuple[str, ...]:
-    """Check that a class keeps its contract; return the capabilities that it declares.
+    """Raise TypeError or ValueError unless a class keeps its contract; return its capabilities.
 
-    `instance` is of the class; by default, one without arguments is made. A TypeError or ValueError
-    says how the class breaks the contract.
+    By default, an `instance` without arguments is made.
     """
     base = kind.base
     if not (isinstance(plugin_class, type) and issubclass(plugin_class, base)):
@@ -145,16 +145,16 @@ def _check_version(kind: Kind, plugin_class) -> None:
         )
 
 
-def describe_age(kind: Kind, plugin_class: type) -> str | None:
-    """Return a warning for a class of an old version of the contract; None for the present one."""
-    version = plugin_class.api_version
-    if version >= API_VERSION:
-        return None
-    return (
-        f"the {kind.noun} {plugin_class.name!r} is written for version {version} of its contract; "
-        f"this cwboost has version {API_VERSION} and a later one will refuse it: the plugin needs "
-        "an update"
-    )
+def warn_of_age(family_class: type[WeakLearnerFamily]) -> None:
+    """Warn the caller's caller of a family that is written for an old version of the contract."""
+    if family_class.api_version < API_VERSION:
+        warnings.warn(
+            f"the weak learner {family_class.name!r} is written for version "
+            f"{family_class.api_version} of its contract; this cwboost has version {API_VERSION} "
+            "and a later one will refuse it: the plugin needs an update",
+            DeprecationWarning,
+            stacklevel=3,
+        )
 
 
 def describe_error(error: BaseException) -> str:

@@ -34,10 +34,10 @@ OWN_DISTRIBUTION = "cwboost"
 
 @dataclass(frozen=True)
 class Plugin:
-    """Declaration of an installed distribution, read without importing it.
+    """Declaration of an installed distribution.
 
     `names` are the entry points that lead to one module, `entry_point` is the first of these. If
-    the metadata is damaged there are none, and `damage` is what reading it raised.
+    reading the metadata raised `damage`, there are none.
     """
 
     distribution: str

@@ -52,11 +52,7 @@ class Registry:
     # ---------------------------------------------------------------- questions
 
     def get(self, name: str) -> type:
-        """Return the class of a name.
-
-        `FamilyError` is raised if there is none, if two plugins have the name, if it is turned off,
-        or if its plugin failed.
-        """
+        """Return the class of a name; `FamilyError` says why there is no usable one."""
         if not isinstance(name, str):
             raise TypeError(f"name of {self.kind.noun}: expected a str, got {kind_of(name)}")
         records = self.find(name)
@@ -94,18 +90,10 @@ class Registry:
         own = self._records(self._own_plugins())
         return [*own, *self._registered.values(), *self._records(others)]
 
-    def names(self) -> set[str]:
-        """Return the names that entry points have, or classes that were registered."""
-        plugins = [*self._own_plugins(), *self._other_plugins()[0]]
-        return {*self._registered, *(name for plugin in plugins for name in plugin.names)}
-
     # ---------------------------------------------------------------- registration
 
     def register(self, plugin_class: type) -> None:
-        """Register a class under its name for the rest of the process.
-
-        `FamilyError` is raised if the name belongs to another class, and what `examine` raises.
-        """
+        """Register a class; raise `FamilyError` if its name belongs to another one."""
         examine(self.kind, plugin_class)
         name = plugin_class.name
         about = name, plugin_class.__module__, "", name
@@ -206,7 +194,8 @@ class Registry:
 
     def _unknown(self, name: str) -> str:
         """Return a message with the known names and the closest one."""
-        names = sorted(self.names())
+        plugins = [*self._own_plugins(), *self._other_plugins()[0]]
+        names = sorted({*self._registered, *(name for p in plugins for name in p.names)})
         message = f"unknown {self.kind.noun} {name!r}"
         close = difflib.get_close_matches(name, names, n=1)
         message += f", did you mean {close[0]!r}?" if close else "."
@@ -230,7 +219,7 @@ def _mark_conflicts(records: list[PluginRecord]) -> list[PluginRecord]:
     for record in records:
         rivals = loaded.get(record.name, [])
         if record.state == "loaded" and len(rivals) > 1:
-            where = " and ".join(f"{r.source} (entry point {r.entry_point!r})" for r in rivals)
+            where = " and ".join(rival.source for rival in rivals)
             error = f"the name {record.name!r} is registered by {where}; uninstall one of them"
             record = replace(record, state="conflict", error=error, plugin_class=None)
         marked.append(record)
