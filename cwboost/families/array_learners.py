@@ -19,9 +19,7 @@ __all__ = ["ArrayLearners", "check_arrays"]
 @cache
 def _dtypes_of(learners_type: type[ArrayLearners]) -> dict[str, np.dtype]:
     """Return the dtypes of the arrays that a class declares."""
-    declared = {**learners_type.layout, **learners_type.shared}
-    dtypes = {name: np.dtype(dtype) for name, (dtype, _) in declared.items()}
-    return {**dtypes, "group": np.dtype(np.int32)} if learners_type.shared else dtypes
+    return {name: np.dtype(dtype) for name, (dtype, _) in learners_type.shapes(0).items()}
 
 
 class ArrayLearners(WeakLearners):

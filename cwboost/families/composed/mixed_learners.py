@@ -10,7 +10,7 @@ from scipy import sparse
 from cwboost.families.array_learners import check_arrays
 from cwboost.families.composed.joined_trees import join_trees
 from cwboost.families.contract import WeakLearners, coef_of
-from cwboost.families.discovery import FamilyError, get_family
+from cwboost.families.discovery import get_family
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 
 __all__ = ["MixedLearners"]
@@ -135,13 +135,7 @@ class MixedLearners(WeakLearners):
 
 
 def _load(name: str, arrays: Mapping[str, np.ndarray], n_features: int) -> WeakLearners:
-    try:
-        learners_type = get_family(name).learners_type
-    except FamilyError as error:
-        raise ValueError(
-            f"the model needs the weak-learner family {name[:80]!r}, which is not available: "
-            f"{error}"
-        ) from error
+    learners_type = get_family(name).learners_type
     if issubclass(learners_type, MixedLearners):
         raise ValueError(f"a part of mixed learners cannot be mixed itself, got {name[:80]!r}")
     learners = learners_type.from_arrays(arrays, n_features)
