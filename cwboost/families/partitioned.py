@@ -1,17 +1,8 @@
 """The capability of a family to price on partitions: summarise, merge, choose.
 
-Training on partitions never has all examples in one place. A family that derives from
-`PartitionedFamily` says three things:
-
-1. `describe` looks at one partition before training. From all descriptions, `plan` makes a
-   `PricingPlan`, for instance the bins of every feature, which is sent to every partition.
-2. `PricingPlan.bind` prepares one partition (`PartitionPricer`).
-3. In every round `PricingPlan.choose` asks the partitions questions, gets the merged summaries of
-   their examples under the present weights, and returns the chosen learners.
-
-The weights of `PartitionWeights.rounded` are integers whose sums are exact. Summaries that are sums
-of them are therefore the same bits in any order, and the model does not depend on the partitions,
-the workers, or which worker holds what.
+A `PartitionedFamily` makes a `PricingPlan` of what it sees of each partition; the plan prepares the
+partitions (`PartitionPricer`) and, in every round, asks them questions. docs/plugins/partitions.md
+shows the conversation, and why no model depends on the partitions.
 """
 
 from __future__ import annotations

@@ -3,10 +3,6 @@
 The container holds no code and names none. `read` assumes a hostile file: it checks every length,
 dtype, shape and offset against the size of the file and a limit before it allocates memory.
 docs/model_file.md describes the bytes.
-
-Arrays are compressed as they are. Differences of neighbours and bytes grouped by significance saved
-11% to 15% of models of stumps and projections and 1% to 2% of models of trees, at several times
-the time.
 """
 
 from __future__ import annotations
@@ -50,8 +46,7 @@ def write(path, header: Mapping, arrays: Mapping[str, np.ndarray]) -> None:
     """Write a container in one step: a reader sees either the old file or the complete new one.
 
     JSON can hold `header`, in which the key "arrays" is taken. Arrays are of bools, integers or
-    floats; another dtype is a TypeError, and a header that `read` would refuse a ValueError. If the
-    file cannot be written, an existing file is unchanged.
+    floats. What `read` would refuse is a TypeError or ValueError.
     """
     entries, blobs = [], []
     for name, array in arrays.items():
@@ -119,19 +114,12 @@ def _regular_target(path) -> str:
 
 
 def default_limit(path) -> int:
-    """Most bytes that the arrays of a file may take, unless a caller trusts it.
-
-    16 MiB and four times the file, and no more than 64 MiB: models shrink to a half or a sixth.
-    """
+    """Most bytes that the arrays of a file may take: models shrink to a half or a sixth."""
     return min(2**26, 2**24 + 4 * os.stat(path).st_size)
 
 
 def read(path, max_bytes: int) -> tuple[dict, dict[str, np.ndarray]]:
-    """Read a container; return its header, as written, without "arrays", and its arrays.
-
-    All arrays together take at most `max_bytes` after decompression. `ModelFileError` says why the
-    file is not a valid container.
-    """
+    """Return the header of a container, without "arrays", and its arrays, at most `max_bytes`."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         header = _read_header(file, size)

@@ -49,12 +49,7 @@ STATE_ATTRIBUTE = "_state"
 
 
 def save(classifier, path, *, staged: bool = True, training_state: bool = False) -> None:
-    """Save a fitted classifier of cwboost; see `CWBoostClassifier.save`.
-
-    Its family must be registered. Without `staged`, only the coefficients after the last round are
-    stored; if no coefficient changed twice, that has no effect. `training_state` stores one number
-    per pair of an example and a class.
-    """
+    """Save a fitted classifier of cwboost; see `CWBoostClassifier.save`."""
     cls = type(classifier)
     if _classifier_types().get(cls.__name__) is not cls:
         raise TypeError(f"classifier must be one of cwboost, got {cls.__qualname__}")

@@ -50,8 +50,7 @@ class Encoder:
         """Return the node for `value`; `where` names the value in errors and its arrays.
 
         Numbers of other types become int or float, other sequences become lists, and other arrays
-        (a Series, an Index) those of NumPy. A type that cannot be stored without pickle is a
-        TypeError, values that are nested too deep are a ValueError.
+        (a Series, an Index) those of NumPy.
         """
         self._depth += 1
         if self._depth > DEPTH_LIMIT:
@@ -276,8 +275,7 @@ def decode_plugin(kind: Kind, node: Mapping, decoder: Decoder, where: str):
     """Decode a family or an init model encoded by `encode_plugin`.
 
     A class that the program has registered itself (`cwboost.register_family`) is taken whatever
-    the distribution that the file names. Otherwise `ModelFileError` says that the class is not
-    installed, is older than the model, or belongs to another distribution.
+    the distribution that the file names.
     """
     name, version, params = (node.get(key) for key in ("name", "api_version", "params"))
     if not isinstance(name, str) or type(version) is not int or not isinstance(params, dict):

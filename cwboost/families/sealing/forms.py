@@ -31,14 +31,10 @@ INT8, FLOAT64 = np.dtype(np.int8), np.dtype(np.float64)
 
 
 def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None) -> None:
-    """Compare the flat form and the scorer of learners with their outputs on some examples.
+    """Raise `FamilyFault` if flat form and scorer differ from the outputs on some examples.
 
-    Training uses the outputs; predictions, explanations and exports use the other two. `family`,
-    which messages name, is that of the learners. `coef`, of shape (len(learners), n_scores), dense
-    or sparse, are the coefficients of a model; None takes small whole numbers.
-
-    `FamilyFault` is raised if the forms differ, or are not what the contract says. An exception of
-    a method itself gets a note that names the family.
+    Training uses the outputs; predictions, explanations and exports use the other two. `coef`, of
+    shape (len(learners), n_scores), are the coefficients of a model; None takes whole numbers.
     """
     fault = partial(fault_of, family)
 

@@ -35,11 +35,7 @@ UINT8, INT8, INT32, INT64, FLOAT64 = map(
 
 
 def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPricer:
-    """Bind a family to a training matrix, of which it gets a read-only view, and seal its pricer.
-
-    `FamilyFault` is raised if `bind` does not return a pricer of this matrix. An exception of
-    `bind` itself gets a note that names the family.
-    """
+    """Bind a family to a read-only view of a training matrix, and seal its pricer."""
     sample = Sample(X)
     pricer = noted(lambda: f"bind of {family_source(family)}", family.bind, read_only(X), context)
     return SealedPricer(pricer, family, sample, context)
@@ -48,9 +44,8 @@ def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPri
 class SealedPricer(Pricer):
     """A pricer whose results are checked; a breach of the contract raises `FamilyFault`.
 
-    `pricer` is what `bind` of `family` returned for `context`, and `sample` has rows of the
-    training matrix, copied before. The caller may set `round`, the number of the round, for
-    messages.
+    `sample` has rows of the training matrix, copied before `family` was bound. The caller may set
+    `round`, the number of the round, for messages.
     """
 
     def __init__(
@@ -217,9 +212,8 @@ def _check_target(target, n: int, n_targets: int, n_columns: int, fault) -> None
 def certificate(bound: float, objective: float, fault: Callable) -> dict[str, float]:
     """Return dual bound and gap as the history records them: at most the objective, at least 0.
 
-    A bound from exact pricing cannot exceed the objective by more than rounding, since no
-    coefficients of learners of the family have a smaller objective: it is a fault if it does, and
-    `fault` maps a message to the error that is raised.
+    A bound from exact pricing exceeds the objective by no more than rounding, since no coefficients
+    have a smaller one. If it does, what `fault` makes of a message is raised.
     """
     if bound > objective + 1e-9 * abs(objective):
         raise fault(
