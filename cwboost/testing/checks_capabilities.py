@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from cwboost.families.contract import BindContext, PricingRequest
-from cwboost.families.outputs import pack_outputs, unpack_outputs
+from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights, scales_of
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.sample import read_only
@@ -193,8 +193,7 @@ def check_categories(family):
     find the same edges however the codes are numbered.
     """
     n_categories = min(MOST_CATEGORIES, family.capabilities.max_categories)
-    _check_order(family, n_categories)
-    _check_shared(family, n_categories)
+    _check_only_categories(family, n_categories)
     rng = np.random.default_rng(60)
     numbers, codes = rng.standard_normal(80), rng.integers(0, max(1, n_categories - 1), size=80)
     renamed = rng.permutation(n_categories)
@@ -217,30 +216,20 @@ def check_categories(family):
             check_forms(priced.learners, family, rows)
 
 
-def _check_order(family, n_categories):
+def _check_only_categories(family, n_categories):
     rng = np.random.default_rng(62)
     codes, renamed = rng.integers(0, n_categories, size=(2, 60)), rng.permutation(n_categories)
-    weights = integer_weights(60)
-    pricers = [
-        bind(family, X.T.astype(np.float64), **_categories([n_categories] * 2))
-        for X in (codes, renamed[codes])
-    ]
-    if not pricers[0].exact:
-        return
-    edges = [pricer.price(weights, WHOLE).edges for pricer in pricers]
-    assert np.allclose(*edges), f"edges depend on the numbering of the categories: {edges}"
-
-
-def _check_shared(family, n_categories):
-    rng = np.random.default_rng(63)
-    X = rng.integers(0, n_categories, size=(50, 2)).astype(np.float64)
-    weights = integer_weights(50)
-    pricer = bind(family, X, **_categories([n_categories] * 2))
-    priced = pricer.price_shared(weights, WHOLE)
-    outputs = unpack_outputs(priced.outputs, 50)
-    assert np.array_equal(outputs, priced.learners.outputs(X)), "outputs of price_shared differ"
-    assert np.allclose(np.abs(weights @ outputs).sum(axis=0), priced.edges), (
-        "edges of price_shared differ"
+    weights, edges = integer_weights(60), []
+    for X in (codes.T.astype(np.float64), renamed[codes].T.astype(np.float64)):
+        pricer = bind(family, X, **_categories([n_categories] * 2))
+        edges.append(pricer.price(weights, WHOLE).edges)
+        shared = pricer.price_shared(weights, WHOLE)
+        outputs = assert_priced(family, shared, X, weights, "categories, shared", 1)
+        assert np.allclose(np.abs(weights @ outputs).sum(axis=0), shared.edges), (
+            "edges of price_shared are not those of the outputs"
+        )
+    assert not pricer.exact or np.allclose(*edges), (
+        f"edges depend on the numbering of the categories: {edges}"
     )
 
 
