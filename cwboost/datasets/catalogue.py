@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cwboost.datasets.formats import cifar, idx, images, npz, tables
+from cwboost.datasets.formats import cifar, idx, images, tables
 
 __all__ = ["CATALOGUE", "DataSet", "find"]
 
@@ -23,17 +23,18 @@ class DataSet:
 
     name: str
     title: str
-    readers: tuple[tuple[str, Reader], ...]  # per format: what its files are called, reader
     get_it: str  # where the official files are
+    official: tuple[str, Reader] | None = None  # what these files are called, and their reader
+    npz: tuple[str, ...] = ()  # names of NPZ files besides that of the set
     n_features: int | None = None  # None if it depends on the format that is read
     counts: tuple[int, ...] = ()  # examples per class, in the training part if there is one
     test_counts: tuple[int, ...] = ()
     moments: tuple[float, float] | None = None  # mean and standard deviation of training values
     image_shape: tuple[int, ...] | None = None  # of an example, if all are images of one size
     square: bool = False  # whether examples are square images whose size depends on the files
+    # Stable public addresses of the files, each with its checksum if one is published, as
+    # "sha256:..." or "md5:...".
     remote: Mapping[str, str | None] = field(default_factory=dict)
-    """Stable public addresses of the files, each with its checksum if one is published, as
-    "sha256:..." or "md5:..."."""
 
 
 UCI = "the UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/"
@@ -46,31 +47,18 @@ _SETS = (
     DataSet(
         "VOWEL",
         "Deterding's vowels, split by speaker",
-        (),
         UCI + "152",
-        n_features=10,
-        counts=(48,) * 11,
-        test_counts=(42,) * 11,
-        moments=(-0.10765, 1.405975),
     ),
     DataSet(
         "PENDIGITS",
         "handwritten digits on a tablet",
-        (),
         UCI + "81",
-        n_features=16,
-        counts=(780, 779, 780, 719, 780, 720, 720, 778, 719, 719),
-        test_counts=(363, 364, 364, 336, 364, 335, 336, 364, 336, 336),
-        moments=(50.701953, 34.539293),
     ),
     DataSet(
         "ISOLET",
         "spoken letters",
-        (
-            ("ISOLET.npz", npz.reader("ISOLET.npz")),
-            ("isolet1+2+3+4.data, isolet5.data", tables.read_isolet),
-        ),
         UCI + "54",
+        ("isolet1+2+3+4.data, isolet5.data", tables.read_isolet),
         n_features=617,
         counts=tuple(238 if letter == 5 else 240 for letter in range(26)),
         test_counts=tuple(59 if letter == 12 else 60 for letter in range(26)),
@@ -80,12 +68,9 @@ _SETS = (
     DataSet(
         "USPS",
         "zip code digits, 16 x 16",
-        (
-            ("USPS.npz", npz.reader("USPS.npz")),
-            ("zip.train[.gz], zip.test[.gz]", tables.read_usps),
-        ),
         "the page of The Elements of Statistical Learning, "
         "https://hastie.su.domains/ElemStatLearn/datasets/",
+        ("zip.train[.gz], zip.test[.gz]", tables.read_usps),
         n_features=256,
         counts=(1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644),
         test_counts=(359, 264, 198, 166, 200, 160, 170, 147, 166, 177),
@@ -99,11 +84,8 @@ _SETS = (
     DataSet(
         "MNIST",
         "handwritten digits, 28 x 28",
-        (
-            ("MNIST.npz", npz.reader("MNIST.npz")),
-            ("train-images-idx3-ubyte[.gz] and the other three IDX files", idx.read_mnist),
-        ),
         "http://yann.lecun.com/exdb/mnist/ or one of its mirrors",
+        ("train-images-idx3-ubyte[.gz] and the other three IDX files", idx.read_mnist),
         n_features=784,
         counts=(5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949),
         test_counts=(980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009),
@@ -119,14 +101,9 @@ _SETS = (
     DataSet(
         "CIFAR10",
         "CIFAR-10 colour images, 32 x 32",
-        (
-            (
-                "CIFAR10_batches12.npz or CIFAR10.npz",
-                npz.reader("CIFAR10.npz", "CIFAR10_batches12.npz"),
-            ),
-            ("cifar-10-batches-bin/data_batch_1.bin ... test_batch.bin", cifar.read_cifar10),
-        ),
         CIFAR + "cifar.html (the binary version)",
+        ("cifar-10-batches-bin/data_batch_1.bin ... test_batch.bin", cifar.read_cifar10),
+        ("CIFAR10_batches12.npz",),
         n_features=3072,
         test_counts=(1000,) * 10,
         image_shape=(3, 32, 32),
@@ -135,14 +112,12 @@ _SETS = (
     DataSet(
         "GTSRB",
         "German traffic signs, 43 classes",
-        (
-            ("GTSRB_gray32.npz", npz.reader("GTSRB_gray32.npz")),
-            (
-                "Final_Training/Images/00000 ..., Final_Test/Images, GT-final_test.csv",
-                images.read_gtsrb,
-            ),
-        ),
         "https://benchmark.ini.rub.de/gtsrb_dataset.html",
+        (
+            "Final_Training/Images/00000 ..., Final_Test/Images, GT-final_test.csv",
+            images.read_gtsrb,
+        ),
+        ("GTSRB_gray32.npz",),
         n_features=1024,
         counts=(
             (210, 2220, 2250, 1410, 1980, 1860, 420, 1440, 1410, 1470, 2010, 1320, 2100, 2160, 780)
@@ -164,48 +139,38 @@ _SETS = (
     DataSet(
         "SCENE15",
         "fifteen scene categories",
-        (
-            ("SCENE15_gray64.npz", npz.reader("SCENE15_gray64.npz")),
-            (
-                "the fifteen folders SCENE15/CALsuburb, SCENE15/MITcoast, ... of images",
-                images.folders("SCENE15", 256),
-            ),
-        ),
         "S. Lazebnik's page (Beyond Bags of Features), the archive scene_categories.zip",
+        (
+            "the fifteen folders SCENE15/CALsuburb, SCENE15/MITcoast, ... of images",
+            images.folders("SCENE15", 256),
+        ),
+        ("SCENE15_gray64.npz",),
         counts=(241, 360, 328, 260, 308, 374, 410, 292, 356, 215, 216, 311, 210, 289, 315),
         square=True,
     ),
     DataSet(
         "SUN",
         "25 categories of SUN397, 200 images each",
-        (("25 folders SUN/abbey, ... of 200 images each", images.folders("SUN", 128)),),
         "https://vision.princeton.edu/projects/2010/SUN/ (SUN397)",
+        ("25 folders SUN/abbey, ... of 200 images each", images.folders("SUN", 128)),
         counts=(200,) * 25,
         image_shape=(128, 128),
     ),
     DataSet(
         "LABELME",
         "LabelMe-12-50k, images of one class",
-        (
-            (
-                "12 folders LABELME/person, ... of the images with one label",
-                images.folders("LABELME", 128),
-            ),
-        ),
         "https://www.ais.uni-bonn.de/download/datasets.html (LabelMe-12-50k)",
+        (
+            "12 folders LABELME/person, ... of the images with one label",
+            images.folders("LABELME", 128),
+        ),
         image_shape=(128, 128),
     ),
     DataSet(
         "PASCAL07",
         "PASCAL VOC 2007, five kinds of features, images of one class",
-        (
-            (
-                "PASCAL07.npz with X, the DenseSift, DenseHue, HarrisSift, HarrisHue and Gist of "
-                "the images with one label, and y",
-                npz.reader("PASCAL07.npz"),
-            ),
-        ),
-        "the features of M. Guillaumin, J. Verbeek and C. Schmid, CVPR 2010 (INRIA LEAR)",
+        "M. Guillaumin, J. Verbeek and C. Schmid, CVPR 2010 (INRIA LEAR): DenseSift, DenseHue, "
+        "HarrisSift, HarrisHue and Gist of the images with one label are X",
     ),
 )
 

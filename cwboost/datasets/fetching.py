@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from cwboost.datasets.catalogue import CATALOGUE, DataSet, find
-from cwboost.datasets.loading import load
+from cwboost.datasets.loading import BUNDLED, load
 from cwboost.support.extras import extra
 
 __all__ = ["fetch"]
@@ -94,7 +94,7 @@ def overview(data_dir) -> list[tuple[str, str, str, str]]:
     """Return name, title, state and origin of every data set, for the command line."""
     rows = []
     for dataset in CATALOGUE.values():
-        by_hand = "by hand" if dataset.readers else "bundled"
+        by_hand = "bundled" if dataset.name in BUNDLED else "by hand"
         origin = "fetch" if dataset.remote else by_hand
         try:
             state = load(dataset, data_dir).format

@@ -9,8 +9,10 @@ from sklearn.utils import Bunch
 
 from cwboost.datasets.bundled import load_pendigits, load_vowel
 from cwboost.datasets.catalogue import DataSet, find
+from cwboost.datasets.formats.files import locate
+from cwboost.datasets.formats.npz import read_npz
 
-__all__ = ["DataAbsent", "load"]
+__all__ = ["BUNDLED", "DataAbsent", "load"]
 
 BUNDLED = {"VOWEL": load_vowel, "PENDIGITS": load_pendigits}
 
@@ -73,11 +75,14 @@ def _read(dataset: DataSet, data_dir):
         if not folder.is_dir():
             raise DataAbsent(f"data_dir {str(folder)!r} is not a folder")
         for place in (folder, folder / dataset.name, folder / dataset.name.lower()):
-            if place.is_dir():
-                for files, reader in dataset.readers:
-                    arrays = reader(place)
-                    if arrays is not None:
-                        return arrays, files
+            path = locate(place, *_npz_names(dataset))
+            if path is not None:
+                return read_npz(path), path.name
+            if dataset.official is not None and place.is_dir():
+                files, reader = dataset.official
+                arrays = reader(place)
+                if arrays is not None:
+                    return arrays, files
     raise DataAbsent(_absent_message(dataset, data_dir))
 
 
@@ -90,16 +95,17 @@ def _bundled(loader):
 
 def _absent_message(dataset: DataSet, data_dir) -> str:
     where = "data_dir was not given" if data_dir is None else f"none of its files is in {data_dir}"
-    wanted = "".join(f"\n  - {files}" for files, _ in dataset.readers)
-    fetch = (
-        f"\nor let cwboost download it: cwboost datasets fetch {dataset.name}"
-        if dataset.remote
-        else ""
-    )
+    files = [" or ".join(_npz_names(dataset)), *(dataset.official or ())[:1]]
+    wanted = "".join(f"\n  - {name}" for name in files)
+    fetch = f"\nor let cwboost download it: cwboost datasets fetch {dataset.name}"
     return (
         f"{dataset.name} ({dataset.title}): {where}. Looked for any of:{wanted}\n"
-        f"Get it from {dataset.get_it}{fetch}"
+        f"Get it from {dataset.get_it}{fetch if dataset.remote else ''}"
     )
+
+
+def _npz_names(dataset: DataSet) -> list[str]:
+    return [f"{dataset.name}.npz", *dataset.npz]
 
 
 def _check_shapes(bunch) -> None:

@@ -75,8 +75,8 @@ def read_small(folder):
 
 def small(server, name="small.zip", known_hash=None):
     remote = {server.url + name: known_hash}
-    readers = (("a/data.txt", read_small),)
-    return DataSet("SMALL", "a set", readers, "nowhere", counts=(2, 1), remote=remote)
+    official = "a/data.txt", read_small
+    return DataSet("SMALL", "a set", "nowhere", official, counts=(2, 1), remote=remote)
 
 
 @pytest.mark.parametrize("name", ["small.zip", "small.tar.gz"])

@@ -13,7 +13,7 @@ from cwboost.datasets.formats.files import read_packed
 
 def test_npz_keeps_arrays_and_names_classes(tmp_path):
     np.savez(tmp_path / "A.npz", X=np.ones((3, 2)), y=[0, 1, 1], classes=np.array(["a", "b"]))
-    arrays = npz.reader("B.npz", "A.npz")(tmp_path)
+    arrays = npz.read_npz(tmp_path / "A.npz")
     assert arrays["X"].shape == (3, 2)
     assert list(arrays["target_names"]) == ["a", "b"]
 
@@ -130,14 +130,18 @@ def npz_bytes(**arrays):
     return file.getvalue()
 
 
+def read_npz(folder):
+    return npz.read_npz(folder / "A.npz")
+
+
 ROW = b" ".join([b"1"] * 257)
 IDX = "train-images-idx3-ubyte"
 HEAD = b"\0\0\x08"
 CIFAR = "data_batch_1.bin"
 NO_BATCH = r"data_batch_1\.bin is not a batch of CIFAR-10"
 DAMAGED = [
-    (npz.reader("A.npz"), "A.npz", npz_bytes(X=np.ones((3, 2))), "must hold X_train.*it holds X"),
-    (npz.reader("A.npz"), "A.npz", npz_bytes(X=np.array([{}]), y=[0]), "damaged or not a NumPy ar"),
+    (read_npz, "A.npz", npz_bytes(X=np.ones((3, 2))), "must hold X_train.*it holds X"),
+    (read_npz, "A.npz", npz_bytes(X=np.array([{}]), y=[0]), "damaged or not a NumPy ar"),
     (tables.read_usps, "zip.train", b"", "257 columns expected, got"),
     (tables.read_usps, "zip.train", b"1 2 3\n", "257 columns expected, got 3"),
     (tables.read_usps, "zip.train", b"1 2 three\n", "not the expected table of numbers"),

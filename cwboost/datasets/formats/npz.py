@@ -7,32 +7,21 @@ from pathlib import Path
 
 import numpy as np
 
-from cwboost.datasets.formats.files import locate
-
-__all__ = ["reader"]
+__all__ = ["read_npz"]
 
 
-def reader(*names: str):
-    """Return a reader of the first of the files `names` that exists."""
-
-    def read(folder: Path):
-        path = locate(folder, *names)
-        if path is None:
-            return None
-        try:
-            with np.load(path, allow_pickle=False) as archive:
-                arrays = {key: archive[key] for key in archive.files}
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} is damaged or not a NumPy archive: {error}") from error
-        if not (
-            {"X_train", "y_train", "X_test", "y_test"} <= set(arrays) or {"X", "y"} <= set(arrays)
-        ):
-            raise ValueError(
-                f"{path} must hold X_train, y_train, X_test and y_test, or X and y; it holds "
-                f"{', '.join(sorted(arrays)) or 'nothing'}"
-            )
-        if "classes" in arrays:
-            arrays["target_names"] = arrays.pop("classes")
-        return arrays
-
-    return read
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """Read the arrays of a file."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = dict(archive)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is damaged or not a NumPy archive: {error}") from error
+    if not ({"X_train", "y_train", "X_test", "y_test"} <= set(arrays) or {"X", "y"} <= set(arrays)):
+        raise ValueError(
+            f"{path} must hold X_train, y_train, X_test and y_test, or X and y; it holds "
+            f"{', '.join(sorted(arrays)) or 'nothing'}"
+        )
+    if "classes" in arrays:
+        arrays["target_names"] = arrays.pop("classes")
+    return arrays
