@@ -1,60 +1,39 @@
-"""Results as JSON lines: each is appended whole or not at all, and is found by its key."""
+"""Results as JSON files, one per run, found by what was run."""
 
 from __future__ import annotations
 
-import fcntl
 import json
+import os
+from hashlib import sha256
 from pathlib import Path
 
-__all__ = ["RecordFile", "find_done"]
+__all__ = ["Records"]
 
 
-class RecordFile:
-    """A file with one JSON object per line; the ``key`` of each says what was run.
+class Records:
+    """A folder of records; the ``key`` of each says what was run.
 
-    An interrupted process leaves at most one unfinished last line, which the next `append`
-    removes. Several processes may append to one file.
+    A file takes its place when it is whole, on every system. Several processes may save and find.
     """
 
-    def __init__(self, path):
-        self.path = Path(path)
+    def __init__(self, folder: Path):
+        self.folder = folder
 
-    def read(self) -> list[dict]:
-        """Return all finished records, in the order in which they were appended."""
+    def find(self, key: dict) -> dict | None:
+        """Return the last record with this key."""
         try:
-            content = self.path.read_bytes()
+            return json.loads(self._path(key).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            return []
-        finished = content[: content.rfind(b"\n") + 1]
-        records = []
-        for number, line in enumerate(finished.splitlines(), 1):
-            try:
-                record = json.loads(line)
-                record["key"]
-            except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(f"{self.path}, line {number} is not a result: {error}") from error
-            records.append(record)
-        return records
+            return None
 
-    def append(self, record: dict) -> None:
-        """Append a record; an unfinished line before it goes."""
-        line = json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)
-            file.write(line)
+    def save(self, record: dict) -> None:
+        """Save a record in place of any other with its key."""
+        path = self._path(record["key"])
+        self.folder.mkdir(parents=True, exist_ok=True)
+        new = path.with_suffix(f".{os.getpid()}")
+        new.write_text(json.dumps(record, allow_nan=False), encoding="utf-8")
+        os.replace(new, path)
 
-
-def find_done(records: list[dict], key: dict, limit: float | None) -> dict | None:
-    """Return the last result with this key, or None if it must be run again.
-
-    A training that was stopped by its time limit counts for any limit up to that one; None is no
-    limit.
-    """
-    for record in reversed(records):
-        if record["key"] == key:
-            cut = record.get("stopped", False) and (limit is None or limit > record["limit"])
-            return None if cut else record
-    return None
+    def _path(self, key: dict) -> Path:
+        digest = sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
+        return self.folder / f"{key['protocol']}-{key['method']}-{key['run']}-{digest[:12]}.json"

@@ -13,7 +13,7 @@ from cwboost import __version__
 from cwboost.datasets import DataAbsent, load
 from cwboost.experiments.methods import BASIC, METHODS, SOLVER_SETS, SOLVERS, Method
 from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Batch, Protocol, prepare
-from cwboost.experiments.records import RecordFile, find_done
+from cwboost.experiments.records import Records
 from cwboost.experiments.revision import code_digest, machine
 from cwboost.experiments.runner import choose_C, train_and_measure
 from cwboost.experiments.weak_learner import parse_weak_learner
@@ -59,9 +59,9 @@ class Plan:
         parse_weak_learner(self.weak_learner)
 
     @cached_property
-    def records(self) -> RecordFile:
-        """File of the results."""
-        return RecordFile(self.out / "results.jsonl")
+    def records(self) -> Records:
+        """The results."""
+        return Records(self.out / "results")
 
     @cached_property
     def memory(self) -> Memory:
@@ -80,10 +80,6 @@ class Plan:
         if kind == "solver":
             return list(SOLVERS.values())
         return [METHODS[m] for m in self.methods if m in (*BASIC, *protocol.more_methods)]
-
-    def limit_of(self, method) -> float | None:
-        """Return the limit in seconds of processor time per training of a method, or None."""
-        return self.seconds if method.limited else None
 
     def key(self, kind: str, protocol: Protocol, method: Method, run: int) -> dict:
         """Return what tells a result from all others, numbers and text by name."""
@@ -120,11 +116,12 @@ def reproduce(plan: Plan) -> dict[str, str]:
 
 def _run_protocol(plan, kind, protocol, run):
     """Make the missing results of one run of all methods on a data set."""
-    records = plan.records.read()
     todo = []
     for method in plan.methods_of(protocol, kind):
         key = plan.key(kind, protocol, method, run)
-        if find_done(records, key, plan.limit_of(method)) is None:
+        done = plan.records.find(key)
+        # A training that its time limit stopped counts for any limit up to that one.
+        if done is None or (done["stopped"] and plan.seconds > done["limit"]):
             todo.append((method, key))
     if not todo:
         return
@@ -135,11 +132,12 @@ def _run_protocol(plan, kind, protocol, run):
     with progress_bar(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
         for method, key in bar:
             bar.set_postfix_str(f"{method.name}, run {run + 1} of {plan.runs}")
-            plan.records.append(_run(plan, method, key, split))
+            plan.records.save(_run(plan, method, key, split))
 
 
 def _run(plan, method, key, split) -> dict:
-    limit, selection_rounds = plan.limit_of(method), min(plan.selection_rounds, plan.rounds)
+    limit = plan.seconds if method.limited else None
+    selection_rounds = min(plan.selection_rounds, plan.rounds)
     parameters = {
         "weak_learner": parse_weak_learner(plan.weak_learner),
         "n_jobs": plan.n_jobs,

@@ -23,6 +23,12 @@ def plan(tmp_path):
     return Plan(("uci",), tmp_path, methods=("CW", "CW-1"), datasets=("VOWEL", "ISOLET"), **size)
 
 
+def saved(plan):
+    """All records, by run, those of a run by method."""
+    found = [json.loads(path.read_text("utf-8")) for path in plan.records.folder.glob("*.json")]
+    return sorted(found, key=lambda record: (record["key"]["run"], record["key"]["method"]))
+
+
 def test_absent_data_are_named_and_never_given_a_number(plan):
     absent = reproduce(plan)
     assert list(absent) == ["ISOLET"]
@@ -35,7 +41,7 @@ def test_absent_data_are_named_and_never_given_a_number(plan):
 
 def test_results_hold_what_the_paper_compares(plan):
     reproduce(plan)
-    runs = plan.records.read()
+    runs = saved(plan)
     keys = [(record["key"]["method"], record["key"]["run"]) for record in runs]
     assert keys == [("CW", 0), ("CW-1", 0), ("CW", 1), ("CW-1", 1)]
     for record in runs:
@@ -50,49 +56,46 @@ def test_results_hold_what_the_paper_compares(plan):
 
 def test_finished_runs_are_not_repeated(plan):
     reproduce(plan)
-    path = plan.records.path
-    before = path.read_bytes()
+    before = saved(plan)
     reproduce(plan)
-    assert path.read_bytes() == before
-    lines = before.splitlines(keepends=True)
-    # The last record is truncated, as by a crash during the write.
-    path.write_bytes(b"".join(lines[:-1]) + lines[-1][:50])
+    assert saved(plan) == before
+    (path,) = plan.records.folder.glob("VOWEL-CW-1-1-*.json")
+    path.unlink()  # as if interrupted before
     reproduce(plan)
-    after = plan.records.read()
-    assert [r["key"] for r in after] == [json.loads(line)["key"] for line in lines]
+    after = saved(plan)
     # The other records are unchanged, and the repeated run gives the same errors.
-    assert path.read_bytes().startswith(b"".join(lines[:-1]))
-    assert after[-1]["test_error"] == json.loads(lines[-1])["test_error"]
+    assert after[:-1] == before[:-1] and after[-1] != before[-1]
+    assert after[-1]["test_error"] == before[-1]["test_error"]
 
 
 def test_a_larger_limit_repeats_only_stopped_runs(plan):
     # This limit allows AdaBoost.MO only one round; the others have none.
     plan = replace(plan, runs=1, methods=("CW-1", "Ada.MO"), seconds=1e-9)
     reproduce(plan)
-    cut = plan.records.read()
+    cut = saved(plan)
     found = [(record["rounds"], record["stopped"], record["limit"]) for record in cut]
-    assert found == [(8, False, None), (1, True, 1e-9)]
-    reproduce(plan)
-    assert plan.records.read() == cut
+    assert found == [(1, True, 1e-9), (8, False, None)]
+    for seconds in (1e-9, 1e-10):
+        reproduce(replace(plan, seconds=seconds))
+        assert saved(plan) == cut
     assert write_report(plan, {}).count("| 1* |") == 1
-    longer = replace(plan, seconds=1000.0)
-    reproduce(longer)
-    (again,) = plan.records.read()[2:]
-    assert (again["rounds"], again["stopped"]) == (8, False)
+    reproduce(replace(plan, seconds=1000.0))
+    again, other = whole = saved(plan)
+    assert (again["rounds"], again["stopped"]) == (8, False) and other == cut[1]
     # It replaces the stopped one, for the smaller limit too.
     assert Results(plan).runs.xs("Ada.MO", level="method")["rounds"].tolist() == [8]
     reproduce(plan)
-    assert len(plan.records.read()) == 3
+    assert saved(plan) == whole
 
 
 def test_more_rounds_are_separate_runs(plan):
     reproduce(plan)
-    n_before = len(plan.records.read())
+    n_before = len(saved(plan))
     longer = replace(plan, rounds=9, runs=1)
     reproduce(longer)
     assert Results(longer).runs.xs("CW", level="method")["rounds"].tolist() == [9]
     assert len(Results(plan).runs.xs("CW", level="method")) == 2
-    assert len(plan.records.read()) == n_before + 2
+    assert len(saved(plan)) == n_before + 2
 
 
 @pytest.mark.parametrize(
@@ -142,7 +145,7 @@ def test_the_page_gets_the_tables_of_its_weak_learner(plan):
     assert text.count("old") == 2
     assert "| VOWEL | MultiBoost |" in text and "| ISOLET | not run: data absent |" in text
     assert "| data | method | C = 100 | C = 1000 |" in text
-    (run,) = (r for r in plan.records.read() if r["key"]["method"] == "CW")
+    (run,) = (r for r in saved(plan) if r["key"]["method"] == "CW")
     assert run["settings"]["weak_learner"] == "TreeFamily(max_depth=2)"
     assert run["machine"]["cores"] >= 1 and run["stop_reason"] == "n_estimators"
     page.write_text("nothing")

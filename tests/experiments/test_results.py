@@ -1,4 +1,4 @@
-"""The results of a reproduction: the record file, provenance, tables."""
+"""The results of a reproduction: the records, provenance, tables."""
 
 from importlib.machinery import EXTENSION_SUFFIXES
 
@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 
 from cwboost.experiments.methods import METHODS, SOLVERS
 from cwboost.experiments.protocols import PROTOCOLS, Split
-from cwboost.experiments.records import RecordFile, find_done
+from cwboost.experiments.records import Records
 from cwboost.experiments.reporting import tables
 from cwboost.experiments.reporting.report import write_report
 from cwboost.experiments.reporting.summary import Results, mean, rounds_to_reach
@@ -19,49 +19,23 @@ from cwboost.experiments.revision import code_digest
 from cwboost.experiments.runner import train_and_measure
 
 
-def test_records_are_read_in_order(tmp_path):
-    file = RecordFile(tmp_path / "new" / "results.jsonl")
-    assert file.read() == []
-    for n in range(3):
-        file.append({"key": {"run": n % 2}, "value": n})
-    assert [r["value"] for r in file.read()] == [0, 1, 2]
-    assert find_done(file.read(), {"run": 0}, None)["value"] == 2
-    assert find_done(file.read(), {"run": 5}, None) is None
+def test_a_record_is_found_by_its_key_and_replaced(tmp_path):
+    records = Records(tmp_path / "new")
+    key = {"protocol": "VOWEL", "method": "CW", "run": 0}
+    assert records.find(key) is None
+    for value in range(2):
+        records.save({"key": key, "value": value})
+    records.save({"key": key | {"run": 1}, "value": 5})
+    assert records.find(dict(reversed(key.items()))) == {"key": key, "value": 1}
+    assert len(list(records.folder.iterdir())) == 2
 
 
-@pytest.mark.parametrize(
-    ("stopped", "limit", "wanted", "done"),
-    [
-        (False, None, 10.0, True),
-        (False, 10.0, None, True),
-        (True, 10.0, None, False),
-        (True, 10.0, 10.5, False),
-        (True, 10.0, 10.0, True),
-        (True, 10.0, 5.0, True),
-    ],
-)
-def test_a_stopped_training_counts_only_up_to_its_limit(stopped, limit, wanted, done):
-    record = {"key": 1, "stopped": stopped, "limit": limit}
-    assert (find_done([record], 1, wanted) is record) is done
-    finished = {"key": 1, "stopped": False, "limit": None}
-    assert find_done([record, finished], 1, wanted) is finished
-
-
-@pytest.mark.parametrize("tail", [b'{"key"', b"x" * 200_000])
-def test_unfinished_line_is_removed_by_the_next_append(tmp_path, tail):
-    file = RecordFile(tmp_path / "r")
-    file.append({"key": 1})
-    with file.path.open("ab") as stream:
-        stream.write(tail)
-    assert [r["key"] for r in file.read()] == [1]
-    file.append({"key": 2})
-    assert [r["key"] for r in file.read()] == [1, 2]
-
-
-def test_a_file_of_something_else_is_refused(tmp_path):
-    (tmp_path / "r").write_text("hello\n")
-    with pytest.raises(ValueError, match="line 1 is not a result"):
-        RecordFile(tmp_path / "r").read()
+def test_a_record_that_cannot_be_written_leaves_the_former(tmp_path):
+    records, key = Records(tmp_path), {"protocol": "VOWEL", "method": "CW", "run": 0}
+    records.save({"key": key})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        records.save({"key": key, "value": float("nan")})
+    assert records.find(key) == {"key": key}
 
 
 def test_digest_depends_on_paths_and_contents(tmp_path):
@@ -93,7 +67,7 @@ def results(tmp_path):
         for method, runs in methods.items():
             for run, errors in enumerate(runs):
                 n = len(errors)
-                plan.records.append(
+                plan.records.save(
                     {
                         "key": plan.key(kind, PROTOCOLS["VOWEL"], known[method], run),
                         "version": "0.1",

@@ -18,13 +18,12 @@ class Results:
 
     def __init__(self, plan, kind: str = "run"):
         self._n_rounds = plan.rounds
-        latest = {frozenset(record["key"].items()): record for record in plan.records.read()}
         found = {
-            (protocol.name, method.name, run): latest[key]
+            (protocol.name, method.name, run): record
             for protocol in plan.protocols(kind)
             for method in plan.methods_of(protocol, kind)
             for run in range(plan.runs)
-            if (key := frozenset(plan.key(kind, protocol, method, run).items())) in latest
+            if (record := plan.records.find(plan.key(kind, protocol, method, run)))
         }
         rows = pd.MultiIndex.from_tuples(found, names=[*GROUP, "run"]) if found else []
         self.runs = pd.DataFrame(list(found.values()), index=rows)
