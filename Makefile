@@ -60,7 +60,7 @@ build/settings: FORCE
 $(STAMPS)/package: $(STAMPS)/build build/settings $(SOURCES) setup.py README.md LICENSE
 	sh tools/build_wheel.sh $(BIN)/python
 	$(PIP) install -q --force-reinstall --no-deps build/wheel/cwboost-*.whl
-	$(PIP) install -q "$$(ls build/wheel/cwboost-*.whl)[plot,progress]"
+	$(PIP) install -q "$$(ls build/wheel/cwboost-*.whl)[plot,progress,reporting]"
 	@touch $@
 
 # Targets

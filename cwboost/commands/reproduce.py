@@ -9,7 +9,7 @@ from __future__ import annotations
 from cwboost.commands import CommandError, InputPath, OutputPath, add_run_arguments, shows_progress
 from cwboost.support.extras import extra
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "carry_out", "run"]
 
 FIGURES = ("uci", "digits", "images", "scenes", "traffic", "solver")
 QUICK = {"runs": 1, "rounds": 60, "selection_rounds": 20, "seconds": 10.0}
@@ -58,11 +58,7 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     from cwboost.experiments.methods import METHODS
-
-    with extra("reporting", "the tables of a reproduction need pandas"):
-        from cwboost.experiments.reporting.figures import draw_figures
-        from cwboost.experiments.reporting.report import write_page, write_report
-    from cwboost.experiments.reproduce import Plan, reproduce
+    from cwboost.experiments.reproduce import Plan
 
     chosen = dict(QUICK) if args.quick else {}
     chosen |= {name: given for name in QUICK if (given := getattr(args, name)) is not None}
@@ -84,17 +80,27 @@ def run(args) -> int:
             f"nothing to run: --datasets {' '.join(args.datasets)} names no data set of the "
             f"figures {', '.join(plan.figures)}"
         )
-    absent = reproduce(plan)
-    print(write_report(plan, absent), file=args.results)
-    if args.page is not None:
-        write_page(plan, absent, args.page)
-    for name, message in absent.items():
-        print(f"not run: data absent: {name}\n{message}\n", file=args.results)
-    try:
-        for path in draw_figures(plan, args.page):
-            print(path, file=args.results)
-    except ImportError as error:
-        print(f"no figures: {error}", file=args.results)
-    if len(absent) == n_asked:
+    if len(carry_out(plan, args.results, args.page)) == n_asked:
         raise CommandError("nothing to run: the data of every experiment asked for is absent")
     return 0
+
+
+def carry_out(plan, results, page=None) -> dict[str, str]:
+    """Make the missing runs, print the tables and draw the figures; return what data are absent."""
+    with extra("reporting", "the tables of a reproduction need pandas"):
+        from cwboost.experiments.reporting.figures import draw_figures
+        from cwboost.experiments.reporting.report import write_page, write_report
+    from cwboost.experiments.reproduce import reproduce
+
+    absent = reproduce(plan)
+    print(write_report(plan, absent), file=results)
+    if page is not None:
+        write_page(plan, absent, page)
+    for name, message in absent.items():
+        print(f"not run: data absent: {name}\n{message}\n", file=results)
+    try:
+        for path in draw_figures(plan, page):
+            print(path, file=results)
+    except ImportError as error:
+        print(f"no figures: {error}", file=results)
+    return absent
