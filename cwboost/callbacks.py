@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sklearn.utils import check_scalar
 
-from cwboost.support.progress import progress_bar
+from cwboost.support.extras import extra
 
 if TYPE_CHECKING:
     import optuna
@@ -50,7 +50,9 @@ class ProgressBar:
         self._bar = None if n_rounds is None else self._open(n_rounds)
 
     def _open(self, n_rounds: int):
-        return progress_bar(total=n_rounds, disable=not self.verbose, unit="round")
+        with extra("progress", "a progress bar needs tqdm"):
+            from tqdm.auto import tqdm
+        return tqdm(total=n_rounds, disable=not self.verbose, unit="round")
 
     def __reduce__(self):
         # A copy, as in a clone of an estimator, gets a new bar: the terminal cannot be copied.

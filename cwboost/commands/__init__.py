@@ -9,7 +9,6 @@ Import packages that take longer than NumPy inside ``run``, not at the top of th
 
 import os
 import stat
-import sys
 from pathlib import Path
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "OutputPath",
     "add_run_arguments",
     "refuse_overwriting",
-    "shows_progress",
 ]
 
 
@@ -77,15 +75,3 @@ def add_run_arguments(parser, *, folder: str, holds: str) -> None:
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: 1)")
     parser.add_argument("--quiet", action="store_true", help="do not show progress bars")
-
-
-def shows_progress(args) -> bool:
-    """Return whether to show progress bars; if tqdm is absent, say what installs it."""
-    if args.quiet:
-        return False
-    try:
-        import tqdm  # noqa: F401
-    except ImportError:
-        print('no progress bar: pip install "cwboost[progress]"', file=sys.stderr)
-        return False
-    return True

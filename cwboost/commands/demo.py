@@ -11,7 +11,7 @@ import os
 import shutil
 import sysconfig
 
-from cwboost.commands import CommandError, add_run_arguments, shows_progress
+from cwboost.commands import CommandError, add_run_arguments
 
 __all__ = ["add_arguments", "run"]
 
@@ -83,7 +83,7 @@ def _run_paper(args) -> int:
         datasets=("VOWEL", "PENDIGITS"),
         seed=args.seed,
         n_jobs=args.jobs,
-        quiet=not shows_progress(args),
+        quiet=args.quiet,
     )
     carry_out(plan, args.results)
     return 0

@@ -22,7 +22,7 @@ import sys
 
 import numpy as np
 
-from cwboost.commands import CommandError, InputPath, OutputPath, shows_progress
+from cwboost.commands import CommandError, InputPath, OutputPath
 from cwboost.commands._models import known_labels
 from cwboost.commands._tables.npz import has_test_part
 from cwboost.commands._tables.options import Trained
@@ -142,7 +142,7 @@ def _classifier(args):
     parameters = {
         "random_state": args.seed,
         "n_jobs": args.jobs,
-        "verbose": int(shows_progress(args)),
+        "verbose": int(_shows_progress(args)),
     }
     if args.rounds is not None:
         parameters["n_estimators"] = args.rounds
@@ -157,6 +157,18 @@ def _classifier(args):
         return classifier.set_params(**assigned)
     except ValueError as error:
         raise CommandError(f"--set: {error}") from error
+
+
+def _shows_progress(args) -> bool:
+    """Return whether to show a progress bar; if tqdm is absent, say what installs it."""
+    if args.quiet:
+        return False
+    try:
+        import tqdm  # noqa: F401
+    except ImportError:
+        print('no progress bar: pip install "cwboost[progress]"', file=sys.stderr)
+        return False
+    return True
 
 
 def _assignment(text: str):

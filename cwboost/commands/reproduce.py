@@ -6,7 +6,7 @@ sets are reported and never replaced by others; VOWEL and PENDIGITS come with th
 
 from __future__ import annotations
 
-from cwboost.commands import CommandError, InputPath, OutputPath, add_run_arguments, shows_progress
+from cwboost.commands import CommandError, InputPath, OutputPath, add_run_arguments
 from cwboost.support.extras import extra
 
 __all__ = ["add_arguments", "carry_out", "run"]
@@ -71,7 +71,7 @@ def run(args) -> int:
         seed=args.seed,
         n_jobs=args.jobs,
         weak_learner=args.weak_learner,
-        quiet=not shows_progress(args),
+        quiet=args.quiet,
         **chosen,
     )
     n_asked = len(plan.protocols()) + len(plan.protocols("solver"))
@@ -87,7 +87,9 @@ def run(args) -> int:
 
 def carry_out(plan, results, page=None) -> dict[str, str]:
     """Make the missing runs, print the tables and draw the figures; return what data are absent."""
-    with extra("reporting", "the tables of a reproduction need pandas"):
+    with extra("reporting", "a reproduction needs pandas and tqdm"):
+        import tqdm  # noqa: F401
+
         from cwboost.experiments.reporting.figures import draw_figures
         from cwboost.experiments.reporting.report import write_page, write_report
     from cwboost.experiments.reproduce import reproduce

@@ -17,7 +17,6 @@ from cwboost.experiments.records import Records
 from cwboost.experiments.revision import code_digest, machine
 from cwboost.experiments.runner import choose_C, train_and_measure
 from cwboost.experiments.weak_learner import parse_weak_learner
-from cwboost.support.progress import progress_bar
 
 __all__ = ["Plan", "reproduce"]
 
@@ -116,6 +115,8 @@ def reproduce(plan: Plan) -> dict[str, str]:
 
 def _run_protocol(plan, kind, protocol, run):
     """Make the missing results of one run of all methods on a data set."""
+    from tqdm.auto import tqdm
+
     todo = []
     for method in plan.methods_of(protocol, kind):
         key = plan.key(kind, protocol, method, run)
@@ -129,13 +130,15 @@ def _run_protocol(plan, kind, protocol, run):
     if isinstance(protocol.split, Batch) and run >= protocol.split.n_runs(bunch):
         return
     split = prepare(protocol, bunch, run, seed=plan.seed, memory=plan.memory)
-    with progress_bar(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
+    with tqdm(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
         for method, key in bar:
             bar.set_postfix_str(f"{method.name}, run {run + 1} of {plan.runs}")
             plan.records.save(_run(plan, method, key, split))
 
 
 def _run(plan, method, key, split) -> dict:
+    from tqdm.auto import tqdm
+
     limit = plan.seconds if method.limited else None
     selection_rounds = min(plan.selection_rounds, plan.rounds)
     parameters = {
@@ -146,7 +149,7 @@ def _run(plan, method, key, split) -> dict:
     chosen = {}
     total = plan.rounds + len(method.grid) * selection_rounds
     about = {"desc": f"  {method.name}", "unit": "round", "leave": False, "disable": plan.quiet}
-    with progress_bar(total=total, **about) as bar:
+    with tqdm(total=total, **about) as bar:
         if method.grid:
             chosen = choose_C(
                 method, split, rounds=selection_rounds, parameters=parameters, bar=bar
