@@ -66,9 +66,8 @@ class ActorCrew(Crew):
     """Partitions on a cluster.
 
     One actor per worker holds the partitions whose blocks the scheduler put there. If a worker is
-    lost, its partitions are computed again from their source on other workers and brought to the
-    present state by repeating the logged operations, with the same bits. `sources` has the
-    arguments of `Chunk` for every partition, whose blocks are Delayed.
+    lost, its partitions are computed again from their sources, arguments of `Chunk` whose blocks
+    are Delayed, and brought to the present state by repeating the logged operations.
     """
 
     def __init__(self, client: Client, sources):
@@ -82,10 +81,10 @@ class ActorCrew(Crew):
         self._held: dict = {}
         self._was_direct = client.direct_to_workers
 
-    def columns(self, categorical_features) -> dict:
+    def start(self) -> None:
+        """Let the workers compute the sources of the partitions and hold them."""
         self._place(range(len(self.sources)))
         self._prefer_direct()
-        return super().columns(categorical_features)
 
     def bind(self, setup) -> None:
         self._setup = setup

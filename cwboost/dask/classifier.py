@@ -19,7 +19,7 @@ from cwboost.dask.held_out import VALID, PartitionedSets, holdout_run
 from cwboost.dask.initial import shared_start
 from cwboost.dask.input.collections import predicted, sources
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import descriptions_of, planned, shared_encoding, shared_problem
+from cwboost.dask.problem import planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.held_out.sets import check_eval_sets
@@ -157,10 +157,11 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         rng = self._generator()
         init_rng = rng.spawn(1)[0]
         given = self.categorical_features
+        crew.start()
         encoding, columns = shared_encoding(
-            crew.columns(given), family, given, self._known_categories()
+            crew.collect("columns", given), family, given, self._known_categories()
         )
-        reports = crew.describe(family, encoding)
+        reports = crew.collect("describe", family, encoding)
         own = {index: reports[index] for index in range(n_training)}
         setup = shared_problem(own, encoding, family, settings.C, self.class_weight)
         self._set_attributes(setup, columns)
@@ -169,7 +170,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         if not any(report.is_sparse for report in own.values()):
             start = partial(self._start_from, family=family, previous=previous, rng=init_rng)
             setup = shared_start(crew, setup, start)
-        setup = planned(setup, family, descriptions_of(own), columns, rng)
+        setup = planned(setup, family, own, columns, rng)
         crew.bind(setup)
         training = _training(crew, setup, family, settings, rng)
         run_rng = rng.spawn(1)[0]
@@ -178,7 +179,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         run = partial(recipe.best_run, run, setup.class_counts, run_rng, may_drop_base)
         plan = self._plan(family, settings, VALID in sets, run)
         if not plan.keeps_base:
-            crew.ask(("drop_base", ()), ("drop_held_out_base", ()))
+            crew.ask(("drop_base", ()))
             setup = replace(setup, base=None)
             training = _training(crew, setup, family, settings, rng)
         if sets:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import reduce
 
-from cwboost.dask.host import CHANGING
-
 __all__ = ["Crew"]
+
+READING = {"price", "measure", "gradient", "left_out", "labels", "scores"}
+"""Operations that leave a partition as it is."""
 
 
 class Crew(ABC):
     """The workers that hold the partitions.
 
-    Replies of single partitions are put in the order of the partitions, and summaries of pricing
-    are merged exactly, so that no result depends on which worker holds which partition. `log` holds
-    the operations that lead from the source of a partition to its present state.
+    No result depends on which worker holds which partition: replies are put in their order, and
+    summaries of pricing are merged exactly. `log` leads from the sources to the present state.
     """
 
     def __init__(self):
@@ -27,19 +27,8 @@ class Crew(ABC):
     def _on_all(self, method, *arguments) -> list:
         """Return the replies of every worker to a method of `Host`; a lost worker is replaced."""
 
-    def columns(self, categorical_features) -> dict:
-        """Return the columns of every partition; the first call."""
-        return self._united("columns", categorical_features)
-
-    def describe(self, family, encoding) -> dict:
-        """Return the report of every partition."""
-        return self._united("describe", family, encoding)
-
-    def examples(self, setup, most) -> dict:
-        """Return some training examples of every partition; see `Host.examples`."""
-        return self._united("examples", setup, most)
-
-    def _united(self, method, *arguments) -> dict:
+    def collect(self, method, *arguments) -> dict:
+        """Return what a method of `Host` tells of every partition, by index."""
         replies = self._on_all(method, *arguments)
         return {index: found for reply in replies for index, found in reply.items()}
 
@@ -72,7 +61,7 @@ class Crew(ABC):
             if operation[0] == "price":
                 # A family may keep state between the questions of a round.
                 self._questions.append(operation)
-            elif operation[0] in CHANGING:
+            elif operation[0] not in READING:
                 if operation[0] == "take":
                     self._questions = []
                 self.log.append(operation)

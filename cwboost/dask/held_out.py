@@ -23,8 +23,7 @@ VALID = "held-out"
 class PartitionedSets:
     """Sets of held-out examples whose features stay on the workers.
 
-    `names` has the name of each set in the history by its role; `watched` is the metric of early
-    stopping. A set must have examples, and some weight.
+    `names` has the name of each set in the history by its role.
     """
 
     def __init__(self, crew, classes, names, watched: Metric | None):
@@ -95,9 +94,8 @@ def holdout_run(
 ):
     """Train on most of the examples and follow the others, the same as on one machine.
 
-    See `cwboost.automatic.recipe.holdout_run`; small data are split once only: of the examples left
-    out, `drawn`, the first array is taken. The `training` is before its first round, and `settings`
-    are its own; the partitions are as before afterwards. Return None if no round could be done.
+    See `cwboost.automatic.recipe.holdout_run`; small data are split once only, by the first array
+    of `drawn`. The `training` is before its first round; the partitions are as before afterwards.
     """
     crew, pricer = training.master.crew, training.pricer
     shorter, settings = recipe.settings_of_run(settings)

@@ -20,52 +20,24 @@ from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["CHANGING", "Host", "Setup", "named"]
-
-CHANGING = frozenset(
-    {
-        *("take", "move", "keep", "keep_learners", "set_coef", "drop_columns", "leave_out"),
-        *("take_cells", "move_cells", "start_from", "keep_outputs", "follow"),
-        *("drop_base", "drop_held_out_base"),
-    }
-)
-"""Operations that change the state of a partition."""
+__all__ = ["Host", "Setup", "named"]
 
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What every partition needs to know before the first round.
-
-    Parameters
-    ----------
-    plan : PricingPlan
-    encoding : Encoding
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    class_weight : ndarray of shape (n_classes,), float64
-    exponent : int
-        Weights are divided by this power of two.
-    q : float
-    masses : ndarray of shape (n_classes,), float64
-        Sum of the scaled example weights of every class.
-    counts : dict of int to ndarray of shape (n_classes,), int64
-        Examples of positive weight of each class, by training partition, in their order.
-    base : BaseScores or None, default=None
-        Where training starts from.
-    own_scores : dict, default={}
-        Rows of the examples that the init model was fitted on, and their base scores without their
-        own labels, by training partition.
-    """
+    """What every partition needs to know before the first round."""
 
     plan: PricingPlan | None
     encoding: Encoding
-    classes: np.ndarray
+    classes: np.ndarray  # the labels
     class_weight: np.ndarray
-    exponent: int
+    exponent: int  # weights are divided by this power of two
     q: float
-    masses: np.ndarray
-    counts: dict
+    masses: np.ndarray  # sum of the scaled example weights of every class
+    counts: dict  # examples of positive weight per class, by training partition, in their order
     base: BaseScores | None = None
+    # Rows of the examples that the init model was fitted on, and their base scores without their
+    # own labels, by training partition.
     own_scores: dict = field(default_factory=dict)
 
     def base_of(self, X, index: int | None, n_threads: int) -> np.ndarray | None:
@@ -133,20 +105,15 @@ class Host:
         They are their places among all, their rows in the partition, features and weights.
         """
         found = {}
-        for index, X, weight in self._training(setup):
-            places = setup.context_of(index, self.n_threads).places
-            rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
-            found[index] = places[rows], rows, X[rows], weight[rows]
-        return found
-
-    def _training(self, setup: Setup):
-        """Yield index, features and weights of training partitions, sorted by class."""
-        for index, chunk in sorted(self.chunks.items()):
+        for index, chunk in self.chunks.items():
             if chunk.role == "training" and chunk.n_rows:
                 with named(index, chunk.role):
                     X, _, weight = self._sorted(chunk, setup)
-                    if X is not None:
-                        yield index, X, weight
+                if X is not None:
+                    places = setup.context_of(index, self.n_threads).places
+                    rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
+                    found[index] = places[rows], rows, X[rows], weight[rows]
+        return found
 
     def bind(self, setup: Setup) -> None:
         """Prepare every partition and let go of its source."""
@@ -171,7 +138,7 @@ class Host:
         context = replace(setup.context_of(index, self.n_threads), weight=read_only(weight))
         pricer = setup.plan.bind(X, context)
         del X
-        self.partitions[index] = Partition(index, pricer, counts, context, setup.q, base)
+        self.partitions[index] = Partition(pricer, counts, context, setup.q, base)
 
     def _sorted(self, chunk: Chunk, setup: Setup) -> tuple:
         """Return features, counts and weights of a partition, sorted by class, or None of each."""
@@ -210,12 +177,11 @@ class Host:
         return [self._run(name, arguments) for name, arguments in operations]
 
     def _run(self, name, arguments):
-        of_held_out = hasattr(HeldOutPartition, name)
-        members = self.held_out if of_held_out else self.partitions
         results = {}
-        for index, member in members.items():
-            with named(index, member.role):
-                results[index] = getattr(member, name)(*arguments)
+        for index, member in (self.partitions | self.held_out).items():
+            if hasattr(member, name):
+                with named(index, member.role):
+                    results[index] = getattr(member, name)(*arguments)
         if name != "price":
             return results
         return reduce(self.plan.merge, results.values()) if results else None

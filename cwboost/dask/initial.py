@@ -17,12 +17,11 @@ MOST = 2**14
 
 
 def shared_start(crew: Crew, setup: Setup, start) -> Setup:
-    """Return the setup, still without a plan, with the base scores from which all partitions start.
+    """Return the setup with the base scores from which all partitions start.
 
-    ``start(problem)`` returns base scores that fit a problem, or None, and the problem with those
-    of its examples.
+    ``start(problem)`` returns such scores or None, and the problem with those of its examples.
     """
-    parts = crew.examples(setup, MOST)
+    parts = crew.collect("examples", setup, MOST)
     places, X, weight = (
         np.concatenate([part[field] for part in parts.values()]) for field in (0, 2, 3)
     )

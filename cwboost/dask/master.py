@@ -22,19 +22,16 @@ from cwboost.solvers.fcd import as_layers
 __all__ = ["PartitionedMaster", "sum_in_order"]
 
 
-class Measures(namedtuple("Measures", "loss margins n_errors")):
-    """Loss, margins without base scores, and number of errors of all partitions."""
+Measures = namedtuple("Measures", "loss margins n_errors")
+"""Loss, margins without base scores, and number of errors of all partitions."""
 
 
 class PartitionedMaster(Master):
     """The restricted master of which every partition holds the part of its examples.
 
     A move of coefficients is sent with the next exchange. Until then, loss and masses follow from
-    the joint-sign tables that the layer was solved on, and margins and errors are NaN.
-
-    `masses` is the sum of the example weights of every class, and `n_samples` the number of
-    examples of all partitions. These keep all columns if `keeps_columns`, for total correction. If
-    the examples have base scores (`has_base`), these give the first pair weights.
+    the joint-sign tables that the layer was solved on, and margins and errors are NaN. The
+    partitions keep all columns if `keeps_columns`, for total correction.
     """
 
     def __init__(self, crew, masses, n_samples, q, keeps_columns=False, has_base=False):
@@ -224,7 +221,7 @@ class _Columns:
 
 
 def sum_in_order(parts):
-    """Return the sum of arrays in their order, whatever else may be more precise."""
+    """Return the sum of arrays, in their order."""
     return reduce(np.add, parts, 0.0)
 
 

@@ -1,8 +1,7 @@
 """One partition on the worker that holds it: its examples, and its part of the restricted master.
 
-A partition has the rows of R of its own examples, one bit per example and column, and whatever the
-family made of its features. Its methods are the operations that the driver sends; those that change
-its state are deterministic, so that a lost partition is rebuilt by repeating them.
+Its methods are the operations that the driver sends. Those that change its state are deterministic,
+so that a lost partition is rebuilt by repeating them.
 """
 
 from __future__ import annotations
@@ -28,23 +27,19 @@ LEARNERS_PER_CHUNK = 256
 
 
 class Partition:
-    """The examples of one partition, at least one, sorted by class.
-
-    `counts` is the number of examples of each class, of which some may be missing, q is p / C of
-    all partitions, and `base` holds the base scores of the examples, (n_samples, n_classes).
-    """
+    """The examples of one partition, at least one, sorted by class; q is that of all partitions."""
 
     role = "training"
 
-    def __init__(self, index, pricer, counts, context, q, base=None):
-        self.index, self.pricer = index, pricer
-        weight = context.weight
-        self.counts, self.weight = counts, weight
+    def __init__(self, pricer, counts, context, q, base=None):
+        self.pricer = pricer
+        self.counts, self.weight = counts, context.weight
         self.q, self.n_threads = q, context.n_threads
         self._base = None if base is None else np.ascontiguousarray(base.T)
-        self.pairs = PairWeights(counts, weight, q, self.n_threads, self._base)
+        self._restart(self.weight)
         self._places, self._n_total = context.places, context.n_total
         self._left_out = np.empty(0, dtype=np.int64)
+        # A sample belongs to one round, and its seed to it alone.
         self._sampled: tuple = (None, None)
         self._room = None  # for sampled weights: fresh memory would cost as much as their product
         self.layer = np.zeros((len(counts), self.pairs.n_bytes), dtype=np.uint8)
@@ -91,7 +86,6 @@ class Partition:
 
     def move_cells(self, moves) -> None:
         """Move the scores by one number for each of the cells found last."""
-        self._sampled = None, None
         try:
             self.pairs.move_cells(*self._cells, moves)
         except OverflowError:
@@ -106,12 +100,10 @@ class Partition:
             for k, own in zip(chunk, outputs):
                 votes[classes[k]] += coef[k] * own
         self._base = votes if self._base is None else self._base + votes
-        self._sampled = None, None
-        self.pairs = PairWeights(self.counts, self.weight, self.q, self.n_threads, self._base)
+        self._restart(self.weight)
 
     def move(self, steps) -> None:
         """Move the coefficients of the columns taken last."""
-        self._sampled = None, None
         self.pairs.move_layer(self.layer, steps)
 
     def keep(self, classes) -> None:
@@ -131,7 +123,6 @@ class Partition:
 
     def set_coef(self, coef) -> None:
         """Set the coefficients of the kept columns and form the pair weights."""
-        self._sampled = None, None
         wide = np.zeros((coef.shape[0], max(coef.shape[1], self.columns.capacity)))
         wide[:, : coef.shape[1]] = coef
         try:
@@ -145,18 +136,14 @@ class Partition:
         self.columns = ColumnStore(self.columns.n_classes, self.columns.n_bytes)
 
     def leave_out(self, places, factor, from_zero: bool) -> tuple:
-        """Start again without columns, and with next to no weight for some examples.
+        """Start again without columns, the weights at `places` of all examples times `factor`.
 
-        The weights of the examples at `places` among those of all partitions are multiplied by
-        `factor`. Return the sum of the weights of each class, and the classes and former weights of
-        the examples left out.
+        Return the sum of the weights of each class, and classes and former weights at the places.
         """
         self._left_out = np.flatnonzero(np.isin(self._places, places))
         weight = self.weight.copy()
         weight[self._left_out] *= factor
-        self._sampled = None, None
-        base = None if from_zero else self._base
-        self.pairs = PairWeights(self.counts, weight, self.q, self.n_threads, base)
+        self._restart(weight, from_zero)
         self.drop_columns()
         sums = np.array([part.sum() for part in np.split(weight, np.cumsum(self.counts)[:-1])])
         y = np.repeat(np.arange(len(self.counts)), self.counts)
@@ -164,8 +151,12 @@ class Partition:
 
     def drop_base(self) -> None:
         """Start again from zero in place of the base scores."""
-        self._base, self._sampled = None, (None, None)
-        self.pairs = PairWeights(self.counts, self.weight, self.q, self.n_threads)
+        self._base = None
+        self._restart(self.weight)
+
+    def _restart(self, weight, from_zero=False) -> None:
+        base = None if from_zero else self._base
+        self.pairs = PairWeights(self.counts, weight, self.q, self.n_threads, base)
 
     def left_out(self) -> np.ndarray:
         """Return the scores of the examples left out."""
@@ -185,10 +176,7 @@ def column_key(bits) -> bytes:
 
 
 class HeldOutPartition:
-    """Examples that the model is not trained on, and their scores, which start from `base`.
-
-    The role is the set of examples that it is a part of.
-    """
+    """A part of a set of held-out examples, which is its role, and their scores."""
 
     def __init__(self, X, y, weight, n_classes, role, base=None):
         self.X, self.y, self.weight, self.role = X, y, weight, role
@@ -199,7 +187,7 @@ class HeldOutPartition:
         """Return the set, and class index and weight of every example."""
         return self.role, self.y, self.weight
 
-    def drop_held_out_base(self) -> None:
+    def drop_base(self) -> None:
         """Forget the base scores."""
         self.base = np.zeros_like(self.base)
 

@@ -14,16 +14,13 @@ from cwboost.estimator.input.columns import call
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 
-__all__ = ["descriptions_of", "planned", "shared_encoding", "shared_problem"]
+__all__ = ["planned", "shared_encoding", "shared_problem"]
 
 
 def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
-    """Return the setup of partitions with these reports, still without a plan.
-
-    The partitions must fit together and have two classes of positive weight at least.
-    """
-    ordered = [reports[index] for index in sorted(reports)]
-    filled = [r for r in ordered if r.n_rows]
+    """Return the setup of partitions with these reports, still without a plan."""
+    reports = {index: report for index, report in sorted(reports.items()) if report.n_rows}
+    filled = list(reports.values())
     check_capabilities(
         family,
         has_missing=any(r.has_missing for r in filled),
@@ -45,18 +42,13 @@ def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
     masses = np.ldexp(masses, -exponent)
     q = (len(masses) - 1) * float(masses.sum()) / C
     of_partition = {
-        index: _by_label([report], labels, "used")[kept]
-        for index, report in sorted(reports.items())
-        if report.n_rows
+        index: _by_label([report], labels, "used")[kept] for index, report in reports.items()
     }
     return Setup(None, encoding, labels[kept], factor[kept], exponent, q, masses, of_partition)
 
 
-def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
-    """Return a setup with the family's plan.
-
-    `descriptions` is what the family says of the features of each partition that has examples.
-    """
+def planned(setup: Setup, family, reports, columns: Columns, rng) -> Setup:
+    """Return a setup with the family's plan."""
     counts, names = setup.class_counts, columns.names
     context = BindContext(
         n_targets=family.capabilities.n_priced(len(counts)),
@@ -65,20 +57,15 @@ def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
         feature_names=names,
         **categorical_facts(setup.encoding.categories, columns.n_features),
     )
-    plan = family.plan([descriptions[index] for index in sorted(descriptions)], context)
+    found = [report.description for _, report in sorted(reports.items())]
+    plan = family.plan([one for one in found if one is not None], context)
     return replace(setup, plan=plan)
 
 
-def descriptions_of(reports) -> dict:
-    """Return what the family said of the features of each partition that has examples."""
-    return {k: one.description for k, one in reports.items() if one.description is not None}
-
-
 def shared_encoding(found, family, categorical_features, known=None) -> tuple[Encoding, Columns]:
-    """Return how blocks become matrices, and the columns of partitions with such columns.
+    """Return how blocks become matrices, and the columns of the training partitions.
 
-    The partitions must fit together, and the family must be able to take the categories; `known`
-    are those of a model that training goes on from.
+    `known` are the categories of a model that training goes on from.
     """
     columns = check_columns({k: own for k, own in found.items() if own.role == "training"})
     if columns is None:
@@ -92,15 +79,15 @@ def shared_encoding(found, family, categorical_features, known=None) -> tuple[En
 
 def _all_labels(reports) -> np.ndarray:
     """Return the labels of all partitions, sorted."""
-    filled = {index: reports[index].labels for index in sorted(reports) if reports[index].n_rows}
-    first, kind = next((index, labels.dtype.kind) for index, labels in filled.items())
-    for index, labels in filled.items():
-        if (labels.dtype.kind in "biuf") != (kind in "biuf"):
+    first, dtype = next((index, report.labels.dtype) for index, report in reports.items())
+    for index, report in reports.items():
+        own = report.labels.dtype
+        if (own.kind in "biuf") != (dtype.kind in "biuf"):
             raise ValueError(
-                f"partition {index}: y has labels of dtype {labels.dtype}, partition {first} of "
-                f"dtype {filled[first].dtype}"
+                f"partition {index}: y has labels of dtype {own}, partition {first} of dtype "
+                f"{dtype}"
             )
-    return np.unique(np.concatenate(list(filled.values())))
+    return np.unique(np.concatenate([report.labels for report in reports.values()]))
 
 
 def _by_label(reports, labels, name) -> np.ndarray:

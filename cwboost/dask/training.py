@@ -37,11 +37,7 @@ class PartitionedPricer:
         self._rng = rng
 
     def price(self, sample, request: PricingRequest) -> Priced:
-        """Price on all partitions; the result has keys of columns in place of outputs.
-
-        The exchange that answers the first question also brings the measures, and the one that
-        computes the outputs brings the joint-sign tables.
-        """
+        """Price on all partitions; the result has keys of columns in place of outputs."""
         scales = scales_of(self.master.mass)[-self.n_targets :]
         if sample is not None:
             # The weights of sampled examples are divided by their share.
@@ -103,13 +99,11 @@ class PartitionSampler:
 
 
 class PartitionedTraining(ColumnGeneration):
-    """Training in progress, whose examples are divided into partitions.
-
-    If `is_followed`, the history has the error of a round at its end, at the price of one more
-    exchange per round; else when the next round has priced.
-    """
+    """Training in progress, whose examples are divided into partitions."""
 
     is_followed = False
+    """Whether the history has the error of a round at its end, by one more exchange, and not only
+    when the next round has priced."""
 
     def __init__(self, pricer, master, settings, rng, held_out=()):
         sampler = PartitionSampler(settings.subsample)

@@ -68,7 +68,8 @@ def test_sources_that_are_nowhere_yet_are_divided_evenly(client, is_held):
     far = da.from_array(X, chunks=(100, 10)), da.from_array(Y, chunks=100)
     far = (far[0].persist(), far[1]) if is_held else far
     crew = actors.ActorCrew(client, sources(*far, None, "training"))
-    assert sorted(crew.columns(None)) == [0, 1, 2, 3]
+    crew.start()
+    assert sorted(crew.collect("columns", None)) == [0, 1, 2, 3]
     known = client.cluster.scheduler.tasks
     tasks = [known[future.key] for future in crew._chunks.values()]
     crew.close()

@@ -12,7 +12,7 @@ from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import descriptions_of, planned, shared_encoding, shared_problem
+from cwboost.dask.problem import planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.solvers.schedule import Settings
 
@@ -54,10 +54,10 @@ def train(
     chunks = [Chunk(index, "training", *block) for index, block in enumerate(blocks)]
     crew = LocalCrew(chunks, n_workers)
     rng = np.random.default_rng(seed)
-    encoding, columns = shared_encoding(crew.columns(categorical), family, categorical)
-    reports = crew.describe(family, encoding)
+    encoding, columns = shared_encoding(crew.collect("columns", categorical), family, categorical)
+    reports = crew.collect("describe", family, encoding)
     setup = shared_problem(reports, encoding, family, C, class_weight)
-    setup = planned(setup, family, descriptions_of(reports), columns, rng)
+    setup = planned(setup, family, reports, columns, rng)
     crew.bind(setup)
     master = PartitionedMaster(crew, setup.masses, setup.n_total, setup.q, not settings.stagewise)
     pricer = PartitionedPricer(master, family, rng)

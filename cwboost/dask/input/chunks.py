@@ -17,13 +17,10 @@ __all__ = ["Chunk", "Report", "checked", "report"]
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Blocks of a partition: NumPy arrays, pandas objects or SciPy sparse matrices.
-
-    The role is "training", else what messages call the held-out examples.
-    """
+    """Blocks of a partition: NumPy arrays, pandas objects or SciPy sparse matrices."""
 
     index: int
-    role: str
+    role: str  # "training", else what messages call the held-out examples
     X: object
     y: object
     weight: object = None
@@ -45,27 +42,16 @@ class Chunk:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a partition tells before training.
-
-    Parameters
-    ----------
-    n_rows : int
-    is_sparse, has_missing : bool
-    labels : ndarray of shape (n_labels,)
-    counts, used, sums : ndarrays of shape (n_labels,)
-        Examples of each label, those of positive weight, and the sum of their weights.
-    description : object
-        What the family says of the partition; None if it has no examples.
-    """
+    """What a partition tells before training."""
 
     n_rows: int
     is_sparse: bool
     has_missing: bool
     labels: np.ndarray
-    counts: np.ndarray
-    used: np.ndarray
-    sums: np.ndarray
-    description: object
+    counts: np.ndarray  # examples of each label
+    used: np.ndarray  # those of positive weight
+    sums: np.ndarray  # of their weights
+    description: object  # what the family says of the features; None without examples
 
 
 def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
@@ -97,14 +83,14 @@ def _vector(name, values, n_rows):
 
 
 def report(chunk: Chunk, family) -> Report:
-    """Return the report of a checked chunk, for pricing by `family`; see `Host.describe`."""
+    """Return the report of a checked chunk, for pricing by `family`."""
     X = chunk.X
     has_missing = find_missing(X, family) if chunk.n_rows else False
     weight = chunk.weights()
     labels, place = np.unique(chunk.y, return_inverse=True)
-    size = len(labels)
-    description = None
     used = weight > 0
+    counts, sums = (np.bincount(place, w, minlength=len(labels)) for w in (None, weight))
+    description = None
     if chunk.role == "training" and used.any():
         description = family.describe(X if used.all() else X[used])
     return Report(
@@ -112,8 +98,8 @@ def report(chunk: Chunk, family) -> Report:
         sparse.issparse(X),
         has_missing,
         labels,
-        np.bincount(place, minlength=size),
-        np.bincount(place, weights=weight > 0, minlength=size).astype(np.int64),
-        np.bincount(place, weights=weight, minlength=size),
+        counts,
+        np.bincount(place[used], minlength=len(labels)),
+        sums,
         description,
     )

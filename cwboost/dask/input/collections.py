@@ -21,10 +21,9 @@ def is_frame(X) -> bool:
 
 
 def sources(X, y, sample_weight, role, names=("X", "y", "sample_weight"), first=0) -> list:
-    """Return the arguments of `Chunk` for every partition, blocks as Delayed.
+    """Return the arguments of `Chunk` for every partition, blocks as Delayed, from index `first`.
 
-    The role is "training", else what messages call the held-out examples; `names` is what they call
-    the three collections, whose chunks must match. The first partition has the index `first`.
+    `names` is what messages call the three collections, whose chunks must match.
     """
     columns = [X, y] if sample_weight is None else [X, y, sample_weight]
     for name, value in zip(names, columns):
@@ -77,9 +76,8 @@ def _blocks(value) -> list:
 def started(client, tasks, numbers) -> dict:
     """Start tasks, Delayed by partition, and return their futures.
 
-    Tasks whose data the cluster does not hold yet are divided among the workers evenly, given the
-    number of partitions that each has, by address: Dask alone may give both of two to one worker.
-    If a worker is lost, another one takes over its tasks.
+    Those whose data the cluster does not hold yet are divided among the workers evenly, given the
+    numbers of partitions by address: Dask alone may give both of two to one worker.
     """
     if not numbers or _rests_on(tasks.values(), client.futures):
         return dict(zip(tasks, client.compute(list(tasks.values()))))
@@ -108,10 +106,9 @@ def _rests_on(tasks, held) -> bool:
 
 
 def predicted(X, method, kind, classes):
-    """Return the lazy result of a method on every block of X, a series or dataframe if X is one.
+    """Return the lazy result of a method on every block of X, that of the method if X is a block.
 
-    `method` maps a block to an array with as many rows: of "labels", of one "score" per example, or
-    of one column of "scores" per class. If X is no collection, the result is that of the method.
+    It gives "labels", one "score" per example, or one column of "scores" per class.
     """
     if not dask.is_dask_collection(X):
         return method(X)

@@ -25,17 +25,13 @@ __all__ = ["Columns", "Encoding", "check_columns", "columns_of", "shared_categor
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What a partition tells of its columns.
-
-    `categories` holds, by place, the sorted ones of the columns that hold some, and their numbers
-    of rows; it is empty if the partition is not of the training data.
-    """
+    """What a partition tells of its columns."""
 
     role: str
     n_rows: int
     n_features: int
     names: tuple | None
-    categories: dict
+    categories: dict  # of training data, by place: the sorted categories and their numbers of rows
 
 
 def columns_of(X, role, categorical_features) -> Columns:
@@ -74,10 +70,7 @@ def check_columns(found) -> Columns | None:
 
 
 def shared_categories(found) -> dict[int, np.ndarray]:
-    """Return the categories of all training partitions, most frequent first, by column.
-
-    `found` has passed `check_columns`. A column must hold categories of one kind in all partitions.
-    """
+    """Return the categories of all training partitions, most frequent first, by column."""
     own = {k: found[k] for k in sorted(found) if found[k].role == "training" and found[k].n_rows}
     every = sorted({place for columns in own.values() for place in columns.categories})
     return {place: _categories_of(place, own) for place in every}
@@ -117,13 +110,10 @@ def _categories_of(place, own) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How the blocks of every partition become matrices of numbers.
-
-    `categories` is what `shared_categories` returns.
-    """
+    """How the blocks of every partition become matrices of numbers."""
 
     categorical_features: object
-    categories: dict
+    categories: dict  # by column, the most frequent first
 
     def matrix(self, X):
         """Return a block as uint8, float32, float64, CSR or CSC, as local training reads it."""
