@@ -98,25 +98,11 @@ def _parser(modules) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if module:
-            # Python's own would take 1_000 and the digits of every script for numbers.
-            subparser.register("type", int, _ascii(int))
-            subparser.register("type", float, _ascii(float))
             module.add_arguments(subparser)
             actions = subparser._actions
             called = {action.dest: [*action.option_strings, action.dest][0] for action in actions}
             subparser.set_defaults(called=called)
     return parser
-
-
-def _ascii(kind: type):
-    """Return a reader of numbers that are written with the digits 0 to 9."""
-
-    def read(text: str):
-        if "_" in text or not text.isascii():
-            raise ValueError(text)
-        return kind(text)
-
-    return read
 
 
 def _message(error: BaseException) -> str:
