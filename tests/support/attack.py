@@ -47,7 +47,7 @@ def carried_out(name, attack, times, seed):
             outcomes[strike.act()] += 1
     except BaseException:
         print(f"{name}: strike {outcomes.total()} of {times}, seed {seed}", flush=True)
-        if strike is not None and strike.path is not None:
+        if strike is not None and strike.path is not None and strike.path.exists():
             kept = Path(tempfile.mkdtemp(prefix="cwboost-attack-"), strike.path.name)
             print(f"see {shutil.copy(strike.path, kept)}", flush=True)
         raise
