@@ -39,8 +39,7 @@ class Share:
 class PerClass:
     """Split that trains on a fixed number of examples per class.
 
-    With `original_test` they come from the source's training part, and its whole test part is the
-    test; without, they come from all examples, and the others are the test.
+    The others are the test; with `original_test`, that of the source.
     """
 
     n: int
@@ -66,13 +65,11 @@ class Batch:
 
     rows: int = 10_000
 
-    def __call__(self, bunch, run: int, rng) -> Split:
+    def __call__(self, bunch, run: int, rng) -> Split | None:
         rows = slice(run * self.rows, (run + 1) * self.rows)
+        if rows.stop > len(bunch.X_train):
+            return None
         return Split(bunch.X_train[rows], bunch.y_train[rows], bunch.X_test, bunch.y_test)
-
-    def n_runs(self, bunch) -> int:
-        """Return the number of batches available."""
-        return len(bunch.X_train) // self.rows
 
 
 @dataclass(frozen=True)
@@ -118,13 +115,13 @@ FIGURES = {
 }
 
 
-def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, memory: Memory) -> Split:
-    """Return the features and labels of one run, of which `memory` keeps computed features.
+def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, memory: Memory) -> Split | None:
+    """Return features and labels of a run, from 0, which all methods share; None if it has none.
 
-    Runs, from 0, have splits of their own; all methods share the splits.
+    `memory` keeps computed features.
     """
     split = protocol.split(bunch, run, np.random.default_rng([seed, run]))
-    if protocol.features is None:
+    if protocol.features is None or split is None:
         return split
     shape = bunch.image_shape
     if protocol.features == "codebook":

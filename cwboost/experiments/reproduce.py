@@ -12,7 +12,7 @@ from joblib import Memory
 from cwboost import __version__
 from cwboost.datasets import DataAbsent, load
 from cwboost.experiments.methods import BASIC, METHODS, SOLVER_SETS, SOLVERS, Method
-from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Batch, Protocol, prepare
+from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Protocol, prepare
 from cwboost.experiments.records import Records
 from cwboost.experiments.revision import code_digest, machine
 from cwboost.experiments.runner import choose_C, train_and_measure
@@ -96,10 +96,9 @@ class Plan:
 
 
 def reproduce(plan: Plan) -> dict[str, str]:
-    """Make the runs of the plan that are not yet among the results.
+    """Make the missing runs of the plan; return the protocols that were not run, with the reasons.
 
-    Run 1 of every data set comes before run 2 of any, so that an interrupted reproduction has
-    equally many runs of all sets. The dict has the protocols that were not run, with the reasons.
+    Run 1 of every data set comes before run 2 of any, in case of an interruption.
     """
     absent = {}
     for kind, suffix in (("run", ""), ("solver", " (solver)")):
@@ -127,9 +126,9 @@ def _run_protocol(plan, kind, protocol, run):
     if not todo:
         return
     bunch = load(protocol.dataset, plan.data_dir)
-    if isinstance(protocol.split, Batch) and run >= protocol.split.n_runs(bunch):
-        return
     split = prepare(protocol, bunch, run, seed=plan.seed, memory=plan.memory)
+    if split is None:
+        return
     with tqdm(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
         for method, key in bar:
             bar.set_postfix_str(f"{method.name}, run {run + 1} of {plan.runs}")
@@ -151,13 +150,9 @@ def _run(plan, method, key, split) -> dict:
     about = {"desc": f"  {method.name}", "unit": "round", "leave": False, "disable": plan.quiet}
     with tqdm(total=total, **about) as bar:
         if method.grid:
-            chosen = choose_C(
-                method, split, rounds=selection_rounds, parameters=parameters, bar=bar
-            )
+            chosen = choose_C(method, split, selection_rounds, parameters, bar)
             parameters["C"] = chosen["C"]
-        measured = train_and_measure(
-            method, split, rounds=plan.rounds, limit=limit, parameters=parameters, bar=bar
-        )
+        measured = train_and_measure(method, split, plan.rounds, parameters, bar, limit)
     return {
         "key": key,
         "version": __version__,

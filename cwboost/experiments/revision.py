@@ -1,7 +1,6 @@
 """The state of the code that made a result, as a digest, and the machine that it ran on.
 
-A version number stays the same while the code changes, and an installed wheel does not know the
-commit it was built from. A digest of the code is available in a checkout and in a wheel.
+A version number stays while the code changes, and a wheel does not know its commit.
 """
 
 from __future__ import annotations
@@ -23,10 +22,7 @@ SUFFIXES = (".py", *EXTENSION_SUFFIXES)
 
 @cache
 def code_digest(folder: Path = Path(cwboost.__file__).parent) -> str:
-    """Return 12 hexadecimal digits of a hash of the Python and compiled files of a package.
-
-    Two builds of one source have the same digest if the compiler emits the same machine code.
-    """
+    """Return 12 hexadecimal digits of a hash of the Python and compiled files of a package."""
     digest = sha256()
     for path in sorted(path for path in folder.rglob("*") if path.name.endswith(SUFFIXES)):
         content = path.read_bytes()

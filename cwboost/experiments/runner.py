@@ -19,11 +19,10 @@ CURVES = ("objective", "pricing_seconds", "solver_seconds", "train_error")
 class RoundClock:
     """Callback that advances a progress bar, records the time and stops training at a limit.
 
-    It measures processor time, which stays comparable on a busy machine. No round begins after
-    `limit` seconds of it, None for no limit.
+    It measures processor time, which stays comparable on a busy machine.
     """
 
-    def __init__(self, limit=None, bar=None):
+    def __init__(self, bar, limit=None):
         self.limit = limit
         self.bar = bar
         self.stopped = False
@@ -31,20 +30,16 @@ class RoundClock:
         self._start = process_time()
 
     def on_round_end(self, state) -> bool:
-        """Record the round; return True once the time limit is exceeded."""
         self.cpu_seconds.append(process_time() - self._start)
-        if self.bar is not None:
-            self.bar.update(1)
+        self.bar.update(1)
         self.stopped = self.limit is not None and self.cpu_seconds[-1] > self.limit
         return self.stopped
 
 
-def choose_C(method: Method, split: Split, *, rounds, parameters, bar=None) -> dict:
+def choose_C(method: Method, split: Split, rounds, parameters, bar) -> dict:
     """Choose C by the error on a held-out quarter of the training part; ties go to the first.
 
-    Every value of C gets the same number of rounds, whatever their time. The dict has ``C`` and, by
-    value of C after these rounds, ``validation_error``, ``selection_seconds`` of processor time,
-    and ``selection_nonzero`` and ``selection_learners``, see `_size`.
+    The dict also has, by value of C, the error, seconds of processor time and what `_size` returns.
     """
     X, X_held, y, y_held = train_test_split(
         split.X_train,
@@ -56,7 +51,7 @@ def choose_C(method: Method, split: Split, *, rounds, parameters, bar=None) -> d
     names = ("validation_error", "selection_seconds", "selection_nonzero", "selection_learners")
     found = {name: {} for name in names}
     for C in method.grid:
-        clock = RoundClock(bar=bar)
+        clock = RoundClock(bar)
         model = method.make(C=C, n_estimators=rounds, callbacks=[clock], **parameters)
         error = float(np.mean(model.fit(X, y).predict(X_held) != y_held))
         values = error, _number(clock.cpu_seconds[-1]), *_size(model.ensemble_.coef())
@@ -66,15 +61,13 @@ def choose_C(method: Method, split: Split, *, rounds, parameters, bar=None) -> d
     return {"C": min(method.grid, key=lambda C: errors[f"{C:g}"]), **found}
 
 
-def train_and_measure(method: Method, split: Split, *, rounds, limit, parameters, bar) -> dict:
+def train_and_measure(method: Method, split: Split, rounds, parameters, bar, limit=None) -> dict:
     """Train and measure every round.
 
-    The dict has ``rounds``, the number trained; ``stopped``, True if the time limit ended training;
-    ``stop_reason``; ``settings``, the parameters; and lists with one entry per round:
-    ``test_error``, ``cpu_seconds`` (processor time of training so far), ``n_nonzero`` and
-    ``n_learners`` (see `_size`) and those `CURVES` that the history has.
+    The dict says how training ended, and has lists with one entry per round: test error, processor
+    time so far, what `_size` returns, and those `CURVES` that the history has.
     """
-    clock = RoundClock(limit, bar)
+    clock = RoundClock(bar, limit)
     model = method.make(n_estimators=rounds, callbacks=[clock], **parameters)
     model.fit(split.X_train, split.y_train)
     test_error = [float(np.mean(p != split.y_test)) for p in model.staged_predict(split.X_test)]

@@ -12,10 +12,7 @@ __all__ = ["parse_weak_learner"]
 
 
 def parse_weak_learner(text: str) -> WeakLearnerFamily:
-    """Return the family that a text describes, ``NAME`` or ``NAME:PARAMETER=VALUE,...``.
-
-    Values are Python literals or words.
-    """
+    """Return the family of ``NAME`` or ``NAME:PARAMETER=VALUE,...``, with literals or words."""
     registered, _, parameters = text.partition(":")
     family = get_family(registered)()
     for part in filter(None, parameters.split(",")):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from joblib import Memory
 from sklearn.utils import Bunch
+from tqdm import tqdm
 
 from cwboost.datasets import load
 from cwboost.experiments.methods import METHODS
@@ -55,7 +56,7 @@ def test_batches_follow_the_source():
     split = Batch(rows=20)(numbered(), 2, None)
     assert np.array_equal(split.X_train[:, 0], np.arange(40, 60))
     assert len(split.X_test) == 30
-    assert Batch(rows=20).n_runs(numbered()) == 3
+    assert Batch(rows=20)(numbered(), 3, None) is None
 
 
 def test_splits_differ_by_run_and_repeat_by_seed():
@@ -83,7 +84,7 @@ def test_images_become_features(name, features, side, size):
 def test_chosen_C_has_the_lowest_validation_error():
     bunch = load("VOWEL")
     split = prepare(PROTOCOLS["VOWEL"], bunch, 0, memory=Memory(None))
-    chosen = choose_C(METHODS["CW"], split, rounds=10, parameters={"random_state": 0})
+    chosen = choose_C(METHODS["CW"], split, 10, {"random_state": 0}, tqdm(disable=True))
     errors = chosen["validation_error"]
     assert list(errors) == ["100", "1000", "10000", "100000"]
     assert errors[f"{chosen['C']:g}"] == min(errors.values())
@@ -96,8 +97,9 @@ def test_chosen_C_has_the_lowest_validation_error():
 def test_clock_stops_at_its_limit(monkeypatch):
     seconds = itertools.count()  # a processor clock that advances by one per call
     monkeypatch.setattr("cwboost.experiments.runner.process_time", lambda: float(next(seconds)))
-    clock = RoundClock(limit=2.5)
+    bar = tqdm(disable=True)
+    clock = RoundClock(bar, limit=2.5)
     assert [clock.on_round_end(None) for _ in range(3)] == [False, False, True]
     assert clock.stopped and clock.cpu_seconds == [1.0, 2.0, 3.0]
-    endless = RoundClock()
+    endless = RoundClock(bar)
     assert endless.on_round_end(None) is False and not endless.stopped

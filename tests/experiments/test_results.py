@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
+from tqdm import tqdm
 
 from cwboost.experiments.methods import METHODS, SOLVERS
 from cwboost.experiments.protocols import PROTOCOLS, Split
@@ -164,10 +165,8 @@ def test_tables_of_solvers(results, monkeypatch):
 
 def test_every_round_counts_coefficients_and_learners():
     X, y = make_classification(60, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
-    settings = {"rounds": 6, "limit": None, "bar": None}
     parameters = {"C": 1e3, "random_state": 0}
-    measured = train_and_measure(
-        METHODS["MultiBoost"], Split(X, y, X, y), parameters=parameters, **settings
-    )
+    with tqdm(disable=True) as bar:
+        measured = train_and_measure(METHODS["MultiBoost"], Split(X, y, X, y), 6, parameters, bar)
     assert len(measured["n_nonzero"]) == len(measured["n_learners"]) == measured["rounds"] == 6
     assert measured["n_nonzero"][-1] > measured["n_learners"][-1]

@@ -13,22 +13,18 @@ PATCH, STEP = 16, 4
 N_PATCHES = 50_000
 """Number of random patches that words are learnt from."""
 CHUNK = 64
-"""Number of images processed at a time; does not change the result."""
+"""Number of images processed at a time."""
 
 
 def windows() -> list[tuple[float, float, float, float]]:
-    """Return the 27 windows (top, left, bottom, right), in fractions of the image's side.
+    """Return the windows (top, left, bottom, right), in fractions of the image's side.
 
-    They are the whole image, its four quadrants, the central window of the same size, and the
-    four quadrants and central window of each of these five. Of these 31, four repeat others and
-    are left out: the quadrants of the central window are the central windows of the quadrants.
+    They are the whole image, its quadrants, the centre of the same size, and the same five of each
+    of these. Four of the 31 repeat others: the quadrants of the centre are centres of quadrants.
     """
     whole = (0.0, 0.0, 1.0, 1.0)
     five = _split(whole)
-    # The sides are halves and quarters, exact in binary, so that equal windows compare equal.
-    return list(
-        dict.fromkeys([whole, *five, *(part for window in five for part in _split(window))])
-    )
+    return list(dict.fromkeys([whole, *five, *(part for one in five for part in _split(one))]))
 
 
 def _split(window):
@@ -43,15 +39,10 @@ WINDOWS = windows()
 
 
 def dense_descriptors(images) -> tuple[np.ndarray, np.ndarray]:
-    """Compute gradient-orientation histograms of overlapping patches on a grid.
+    """Return descriptors of overlapping patches, after Lowe (2004), and the centres of these.
 
-    A patch is 16 x 16 pixels; the grid step is 4 pixels. Each of the 4 x 4 cells of a patch sums
-    the gradient magnitudes of eight signed orientations, divided linearly between neighbouring
-    orientations. The 128 numbers are scaled to unit length, clipped at 0.2 and scaled again,
-    after Lowe (2004).
-
-    Images have shape (n_images, side, side). The descriptors have shape (n_images, n_patches, 128);
-    the second array holds row and column of each patch's centre, in fractions of the side.
+    Each of the 4 x 4 cells of a patch sums the gradient magnitudes of eight signed orientations,
+    divided linearly between neighbours. Shapes are (n_images, n_patches, 128) and (n_patches, 2).
     """
     side = images.shape[1]
     starts = np.arange(0, side - PATCH + 1, STEP)
@@ -70,7 +61,6 @@ def dense_descriptors(images) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _orientation_energies(images):
-    """Return the gradient magnitude by signed orientation, of shape (n, 8, side, side)."""
     d_y, d_x = np.gradient(images, axis=(1, 2))
     magnitude = np.hypot(d_x, d_y)
     turn = np.arctan2(d_y, d_x) / (2 * np.pi) * ORIENTATIONS % ORIENTATIONS
@@ -105,10 +95,7 @@ def learn_words(images, n_words: int, seed: int) -> np.ndarray:
 
 
 def word_histograms(images, words) -> np.ndarray:
-    """Return the histograms of words in the 27 windows, window by window, each of sum one.
-
-    A patch belongs to the windows that contain its centre.
-    """
+    """Return the histograms of the patches' words, one of sum 1 per window of their centres."""
     features = np.empty((len(images), len(WINDOWS) * len(words)), dtype=np.float32)
     half_squares = 0.5 * (words**2).sum(axis=1)
     for start in range(0, len(images), CHUNK):

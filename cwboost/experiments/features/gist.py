@@ -15,15 +15,14 @@ OCTAVES = 0.9
 LOCAL = 4.0
 """Frequency, in cycles per image, that the local mean and contrast reach."""
 CHUNK = 256
-"""Number of images processed at a time; does not change the result."""
+"""Number of images processed at a time."""
 
 
 def gist_features(images) -> np.ndarray:
     """Compute GIST descriptors, after Oliva and Torralba (2001), shape (n_images, 512).
 
-    Local mean and contrast are removed from an image, 32 Gabor-like filters are applied (see
-    `transfer_functions`), and the magnitude of each response is averaged over a 4 x 4 grid: entry
-    ``(scale * 8 + orientation) * 16 + row * 4 + column``. The images' side is a multiple of 4.
+    Local mean and contrast are removed from an image, and the magnitude of the response of each
+    filter is averaged over a 4 x 4 grid. The images' side is a multiple of 4.
     """
     side = images.shape[1]
     pad = max(side // 4, 4)
@@ -47,10 +46,7 @@ def gist_features(images) -> np.ndarray:
 def transfer_functions(side: int) -> np.ndarray:
     """Return the 32 filters in the frequency domain: Gaussian in log frequency and in angle.
 
-    With f and t the frequency and angle of a point, filter (s, o) is
-    exp(-(log2(f / f_s) / 0.45)^2 / 2 - ((t - pi o / 8) / (pi / 16))^2 / 2), where f_s is 0.3
-    cycles per pixel divided by 2^(0.9 s). Each filter lies in one half plane, so its response is
-    complex and the magnitude does not depend on phase.
+    Each lies in one half plane, so its response is complex and the magnitude has no phase.
     """
     f_y, f_x = np.meshgrid(fft.fftfreq(side), fft.fftfreq(side), indexing="ij")
     frequency = np.hypot(f_x, f_y)
@@ -69,10 +65,7 @@ def transfer_functions(side: int) -> np.ndarray:
 
 
 def _whiten(images: np.ndarray) -> np.ndarray:
-    """Take the logarithm, subtract the local mean and divide by the local contrast.
-
-    The local averages are Gaussian low-pass filters.
-    """
+    """Take the logarithm, subtract the local mean and divide by the local contrast."""
     side = images.shape[1]
     f_y, f_x = np.meshgrid(fft.fftfreq(side), fft.fftfreq(side), indexing="ij")
     cut = LOCAL / side / np.sqrt(np.log(2))

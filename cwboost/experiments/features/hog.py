@@ -12,8 +12,7 @@ EPSILON, CLIP = 1e-5, 0.2
 def hog_features(images, orientations, cell, span) -> np.ndarray:
     """Compute histograms of gradient orientations in blocks of 2 x 2 cells, L2-Hys normalised.
 
-    Images have shape (n_images, side, side); the side is a multiple of `cell`. Orientations divide
-    `span` degrees: 360, or 180, which takes opposite directions as one.
+    Orientations divide `span` degrees, 360 or 180; the side is a multiple of `cell`.
     """
     images = images.astype(np.float64)
     n_images, side, _ = images.shape

@@ -20,10 +20,7 @@ HOG_SETTINGS = {
 
 
 def grey_images(X, image_shape) -> np.ndarray:
-    """Return rows of pixels as images of shape (n_images, side, side).
-
-    Of planes of red, green and blue, shape (3, side, side), return the luminance (ITU-R BT.601).
-    """
+    """Return rows of pixels as images; of red, green and blue, the luminance (ITU-R BT.601)."""
     images = np.asarray(X).reshape(len(X), *image_shape)
     if len(image_shape) == 2:
         return images
@@ -32,15 +29,10 @@ def grey_images(X, image_shape) -> np.ndarray:
 
 
 def hog(X, image_shape) -> np.ndarray:
-    """Compute HOG with blocks of 2 x 2 cells and L2-Hys normalisation.
+    """Compute HOG by the settings of the images' side: 6,052 numbers for 32, 1,764 for 128.
 
-    Images of side 32 are enlarged to 40 and described three times: by 8 orientations in cells of 5
-    pixels, by 9 in cells of 4, and by 8 signed orientations in cells of 5 (1,568 + 2,916 + 1,568
-    numbers). Images of side 128 are described by 9 orientations in cells of 16 pixels (1,764).
-
-    The paper's features differ. For GTSRB it has the three kinds of HOG files that come with the
-    data, also 6,052 numbers, but computed from colour images of the cut-out sign. For SUN it has
-    the HOG features described by Xiao et al. (2010), which are others than these.
+    The paper's features differ: for GTSRB, the HOG files that come with the data, computed from
+    colour images of the cut-out sign; for SUN, those described by Xiao et al. (2010).
     """
     side = image_shape[-1]
     new_side, settings = HOG_SETTINGS[side]
@@ -52,15 +44,14 @@ def hog(X, image_shape) -> np.ndarray:
 
 
 def gist(X, image_shape) -> np.ndarray:
-    """Compute GIST, 512 numbers per image; see `cwboost.experiments.features.gist`."""
+    """Compute GIST, 512 numbers per image."""
     return gist_features(grey_images(X, image_shape))
 
 
 def codebook_features(X, X_others, image_shape, seed, n_words=200):
     """Compute histograms of code words; only the training images `X` shape the codebook.
 
-    The paper has 31 windows of 200 words, 6,200 numbers per image. Four of the 31 windows repeat
-    others (see `cwboost.experiments.features.codebook.windows`), so 27 remain: 5,400 numbers.
+    The paper has 31 windows of 200 words, of which four repeat others: 5,400 numbers remain.
     """
     words = learn_words(grey_images(X, image_shape), n_words, seed)
     return tuple(word_histograms(grey_images(part, image_shape), words) for part in (X, X_others))

@@ -42,11 +42,7 @@ PANELS = {"uci": 3, "digits": 3, "images": 2, "scenes": 3, "traffic": 2}
 
 
 def draw_figures(plan, page) -> list:
-    """Draw the plan's figures as PNG and SVG; return the paths.
-
-    The PNG files are also written to the folder ``figures`` beside a page, with ``reproduction-``
-    before their names.
-    """
+    """Draw the plan's figures as PNG and SVG, the PNG also in ``figures`` beside a page."""
     with extra("reporting", "figures need matplotlib"):
         from matplotlib.figure import Figure
     paths = []
@@ -114,7 +110,7 @@ def _draw(panel, values, style, label, stopped):
 
 
 def _fit_errors(panel, starts, finals):
-    """Limit the error axis so that it omits the steep start of the slowest method."""
+    """Let the error axis omit the steep start of the slowest method."""
     low, high = finals.min(), finals.max()
     top = min(starts.max(), max(5.0 * low, 2.0 * high))
     panel.set_ylim(max(0.0, low - 0.1 * (top - low)), top)

@@ -51,11 +51,7 @@ def write_report(plan, absent: dict[str, str]) -> str:
 
 
 def write_page(plan, absent: dict[str, str], page) -> None:
-    """Put the tables into a Markdown page, each between the two comments that name it.
-
-    The comments are ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->``, with the name that
-    `page_parts` gives the table, and `suffix_of` the plan. Tables without comments are left out.
-    """
+    """Put the tables into a Markdown page, each between the two comments that name it, if any."""
     text = before = page.read_text(encoding="utf-8")
     n_found = 0
     for name, part in page_parts(plan, absent).items():

@@ -31,9 +31,8 @@ class Results:
     def at(self, name: str) -> pd.DataFrame:
         """Return a number per run and round.
 
-        A run that the time limit cut has NaN for the rounds that it lacks. A run that ended because
-        no weak learner was left keeps its last number, as its model would. "solver_cpu_seconds" is
-        the part of "cpu_seconds" spent in the solver, by its fraction of each round.
+        A run that the time limit cut has NaN for the rounds that it lacks; one that ended because
+        no weak learner was left keeps its last number, as its model would.
         """
         table = np.full((len(self.runs), self._n_rounds), np.nan)
         for row, (_, run) in zip(table, self.runs.iterrows()):
@@ -50,6 +49,7 @@ class Results:
 def _curve(run, name: str) -> np.ndarray:
     if name != "solver_cpu_seconds":
         return np.array(run[name], dtype=np.float64)
+    # The part of "cpu_seconds" spent in the solver, by its fraction of each round.
     solver = np.array(run["solver_seconds"])
     timed = solver + np.array(run["pricing_seconds"])
     spent = np.diff(run["cpu_seconds"], prepend=0.0)
@@ -57,7 +57,7 @@ def _curve(run, name: str) -> np.ndarray:
 
 
 def mean(values):
-    """Return the means over the runs, NaN where a run has none."""
+    """Return the means over the runs, NaN where a run has no number."""
     groups = values.groupby(level=GROUP, sort=False)
     complete = groups.count().eq(groups.size(), axis=0)
     return groups.mean().where(complete)
