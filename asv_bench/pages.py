@@ -93,7 +93,7 @@ PARTS = {
 """By the name of a part: the files of results, and the function from their records to the text."""
 
 ELSEWHERE = {"settings"}
-"""Parts that ``cwboost reproduce --page`` writes."""
+"""Parts copied from the ``table.md`` that ``cwboost reproduce`` writes."""
 
 
 def part(name):

@@ -6,7 +6,7 @@ sets are reported and never replaced by others; VOWEL and PENDIGITS come with th
 
 from __future__ import annotations
 
-from cwboost.commands import CommandError, InputPath, OutputPath, add_run_arguments
+from cwboost.commands import CommandError, InputPath, add_run_arguments
 from cwboost.support.extras import extra
 
 __all__ = ["add_arguments", "carry_out", "run"]
@@ -45,12 +45,6 @@ def add_arguments(parser) -> None:
         help="registered name, with parameters if need be, as in tree:max_depth=2 (default: stump)",
     )
     parser.add_argument(
-        "--page",
-        type=OutputPath,
-        metavar="FILE",
-        help="also put tables and figures into this Markdown page, between its comments",
-    )
-    parser.add_argument(
         "--quick", action="store_true", help="1 run, 60 rounds, AdaBoost.MO for 10 s at most"
     )
     add_run_arguments(parser, folder="reproduction", holds="the runs, the table and the figures")
@@ -80,28 +74,26 @@ def run(args) -> int:
             f"nothing to run: --datasets {' '.join(args.datasets)} names no data set of the "
             f"figures {', '.join(plan.figures)}"
         )
-    if len(carry_out(plan, args.results, args.page)) == n_asked:
+    if len(carry_out(plan, args.results)) == n_asked:
         raise CommandError("nothing to run: the data of every experiment asked for is absent")
     return 0
 
 
-def carry_out(plan, results, page=None) -> dict[str, str]:
+def carry_out(plan, results) -> dict[str, str]:
     """Make the missing runs, print the tables and draw the figures; return what data are absent."""
     with extra("reporting", "a reproduction needs pandas and tqdm"):
         import tqdm  # noqa: F401
 
         from cwboost.experiments.reporting.figures import draw_figures
-        from cwboost.experiments.reporting.report import write_page, write_report
+        from cwboost.experiments.reporting.report import write_report
     from cwboost.experiments.reproduce import reproduce
 
     absent = reproduce(plan)
     print(write_report(plan, absent), file=results)
-    if page is not None:
-        write_page(plan, absent, page)
     for name, message in absent.items():
         print(f"not run: data absent: {name}\n{message}\n", file=results)
     try:
-        for path in draw_figures(plan, page):
+        for path in draw_figures(plan):
             print(path, file=results)
     except ImportError as error:
         print(f"no figures: {error}", file=results)

@@ -10,7 +10,7 @@ import pytest
 from cwboost.cli import main
 from cwboost.experiments.methods import BASIC, METHODS
 from cwboost.experiments.protocols import PROTOCOLS
-from cwboost.experiments.reporting.report import write_page, write_report
+from cwboost.experiments.reporting.report import write_report
 from cwboost.experiments.reporting.summary import Results
 from cwboost.experiments.reproduce import Plan, reproduce
 from cwboost.experiments.revision import code_digest
@@ -133,24 +133,15 @@ def test_the_weak_learner_has_the_parameters_of_its_text():
     assert parse_weak_learner("stump").name == "stump"
 
 
-def test_the_page_gets_the_tables_of_its_weak_learner(plan):
+def test_the_report_has_the_tables_of_its_weak_learner(plan):
     plan = replace(plan, methods=("CW", "MultiBoost"), runs=1, weak_learner="tree:max_depth=2")
-    absent = reproduce(plan)
-    page = plan.out / "page.md"
-    names = ("settings", "methods", "sparse-tree-max-depth-2", "methods-tree-max-depth-2")
-    page.write_text("".join(f"<!-- {n}: begin -->old<!-- {n}: end -->\n" for n in names))
-    write_page(plan, absent, page)
-    text = page.read_text()
-    # The tables of stumps stay.
-    assert text.count("old") == 2
+    text = write_report(plan, reproduce(plan))
+    assert text == (plan.out / "table.md").read_text()
     assert "| VOWEL | MultiBoost |" in text and "| ISOLET | not run: data absent |" in text
     assert "| data | method | C = 100 | C = 1000 |" in text
     (run,) = (r for r in saved(plan) if r["key"]["method"] == "CW")
     assert run["settings"]["weak_learner"] == "TreeFamily(max_depth=2)"
     assert run["machine"]["cores"] >= 1 and run["stop_reason"] == "n_estimators"
-    page.write_text("nothing")
-    with pytest.raises(ValueError, match="no comments such as <!-- methods: begin -->"):
-        write_page(plan, absent, page)
 
 
 # ---------------------------------------------------------------- the command
@@ -174,13 +165,9 @@ def test_quick_reproduction_has_all_six_methods_in_table_and_figure(tmp_path, ca
 
 @pytest.mark.slow
 def test_solver_study_on_vowel(tmp_path, capsys):
-    page = tmp_path / "docs" / "page.md"
-    page.parent.mkdir()
-    page.write_text("<!-- passes: begin --><!-- passes: end -->")
     args = ("--figure", "solver", "--datasets", "VOWEL", "--runs", "1", "--rounds", "40", "--quiet")
-    args += ("--page", str(page))
     assert main(["reproduce", "--out", str(tmp_path), *args]) == 0
-    finals = capsys.readouterr().out.split("## Solvers")[1].split("##")[0]
+    finals, passes = capsys.readouterr().out.split("## Solvers")[1].split("##")
     rows = {
         cells[2].strip(): cells[1:]
         for cells in (line.split("|") for line in finals.splitlines())
@@ -194,6 +181,5 @@ def test_solver_study_on_vowel(tmp_path, capsys):
     # they find different columns, and either may be a tenth ahead.)
     assert float(rows["FCD-20"][3]) == pytest.approx(float(rows["L-BFGS-B"][3]), rel=0.02)
     assert float(rows["FCD-1"][3]) > float(rows["FCD-2"][3])
-    assert "| VOWEL | FCD-2 | +" in page.read_text()
-    drawn = (page.parent / "figures" / "reproduction-solver.png").read_bytes()
-    assert drawn == (tmp_path / "solver.png").read_bytes() and drawn.startswith(b"\x89PNG")
+    assert "| VOWEL | FCD-2 | +" in passes
+    assert (tmp_path / "solver.png").read_bytes().startswith(b"\x89PNG")

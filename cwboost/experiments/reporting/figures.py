@@ -6,11 +6,8 @@ cross marks that end.
 
 from __future__ import annotations
 
-import shutil
-
 from cwboost.experiments.methods import PRINTED
 from cwboost.experiments.protocols import FIGURES
-from cwboost.experiments.reporting.report import suffix_of
 from cwboost.experiments.reporting.summary import GROUP, Results, mean
 from cwboost.support.extras import extra
 
@@ -41,8 +38,8 @@ LEAST_EXCESS = 1e-6
 PANELS = {"uci": 3, "digits": 3, "images": 2, "scenes": 3, "traffic": 2}
 
 
-def draw_figures(plan, page) -> list:
-    """Draw the plan's figures as PNG and SVG, the PNG also in ``figures`` beside a page."""
+def draw_figures(plan) -> list:
+    """Draw the plan's figures as PNG and SVG; return the paths."""
     with extra("reporting", "figures need matplotlib"):
         from matplotlib.figure import Figure
     paths = []
@@ -56,15 +53,10 @@ def draw_figures(plan, page) -> list:
             drawing = _solver_figure(Figure, results, names)
         else:
             drawing = _rows_figure(Figure, results, names, PANELS[figure])
-        name = f"{figure}{suffix_of(plan)}"
         plan.out.mkdir(parents=True, exist_ok=True)
         for suffix in ("png", "svg"):
-            paths.append(plan.out / f"{name}.{suffix}")
+            paths.append(plan.out / f"{figure}.{suffix}")
             drawing.savefig(paths[-1], dpi=110)
-        if page is not None:
-            paths.append(page.parent / "figures" / f"reproduction-{name}.png")
-            paths[-1].parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(plan.out / f"{name}.png", paths[-1])
     return paths
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from cwboost.experiments.reporting.summary import Results
 from cwboost.experiments.reporting.tables import method_tables, solver_tables
 
-__all__ = ["page_parts", "suffix_of", "write_page", "write_report"]
+__all__ = ["write_report"]
 
 HEADINGS = {
     "methods": "Methods",
@@ -20,50 +20,18 @@ HEADINGS = {
 }
 
 
-def suffix_of(plan) -> str:
-    """Return what the names of a plan's files end with: nothing for stumps."""
-    if plan.weak_learner == "stump":
-        return ""
-    return "-" + "".join(c if c.isalnum() else "-" for c in plan.weak_learner)
-
-
-def page_parts(plan, absent: dict[str, str]) -> dict[str, str]:
-    """Return the tables of the results of the plan's settings, and of absent data, by name."""
+def write_report(plan, absent: dict[str, str]) -> str:
+    """Write the tables to ``table.md`` in the plan's folder; return the text."""
     methods, solvers = Results(plan), Results(plan, "solver")
-    records = [record for one in (methods, solvers) for record in one.runs.to_dict("records")]
-    parts = {"settings": _settings(plan, records)}
-    parts |= method_tables(methods, absent)
+    parts = method_tables(methods, absent)
     if "solver" in plan.figures:
         parts |= solver_tables(solvers, absent)
-    return parts
-
-
-def write_report(plan, absent: dict[str, str]) -> str:
-    """Write the tables in the plan's folder, ``table.md`` for stumps; return the text."""
-    parts = page_parts(plan, absent)
-    text = "# Reproduction\n\n" + "\n\n".join(
-        f"## {HEADINGS[name]}\n\n{part}" if name in HEADINGS else part
-        for name, part in parts.items()
-    )
+    records = [record for one in (methods, solvers) for record in one.runs.to_dict("records")]
+    tables = [f"## {HEADINGS[name]}\n\n{part}" for name, part in parts.items()]
+    text = "\n\n".join(["# Reproduction", _settings(plan, records), *tables]) + "\n"
     plan.out.mkdir(parents=True, exist_ok=True)
-    (plan.out / f"table{suffix_of(plan)}.md").write_text(text + "\n", encoding="utf-8")
-    return text + "\n"
-
-
-def write_page(plan, absent: dict[str, str], page) -> None:
-    """Put the tables into a Markdown page, each between the two comments that name it, if any."""
-    text = before = page.read_text(encoding="utf-8")
-    n_found = 0
-    for name, part in page_parts(plan, absent).items():
-        begin, end = (f"<!-- {name}{suffix_of(plan)}: {side} -->" for side in ("begin", "end"))
-        if begin in text and end in text:
-            head, tail = text[: text.index(begin) + len(begin)], text[text.index(end) :]
-            text = f"{head}\n\n{part}\n\n{tail}"
-            n_found += 1
-    if not n_found:
-        raise ValueError(f"{page} has no comments such as <!-- methods: begin --> for the tables")
-    if text != before:
-        page.write_text(text, encoding="utf-8")
+    (plan.out / "table.md").write_text(text, encoding="utf-8")
+    return text
 
 
 def _settings(plan, records: list[dict]) -> str:
