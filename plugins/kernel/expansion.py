@@ -25,32 +25,17 @@ class Expansion:
     First come the numeric columns, in which gaps (NaN, infinities) are filled; then one indicator
     per numeric column with gaps in training; then one indicator per category. A category without
     an indicator, a missing or an unknown one, has zeros only.
-
-    Parameters
-    ----------
-    numeric : ndarray of shape (n_numeric,), dtype int64
-        The numeric columns, ascending.
-    fill : ndarray of shape (n_numeric,), dtype float64
-        What replaces a gap.
-    gaps : ndarray of shape (n_gaps,), dtype int64
-        Places in `numeric` of the columns with gaps, ascending.
-    level_column, level_code : ndarray of shape (n_levels,), dtype int64
-        Column and code of each category that has an indicator.
     """
 
-    numeric: np.ndarray
-    fill: np.ndarray
-    gaps: np.ndarray
-    level_column: np.ndarray
+    numeric: np.ndarray  # the numeric columns, ascending
+    fill: np.ndarray  # what replaces a gap of each
+    gaps: np.ndarray  # places in `numeric` of the columns with gaps, ascending
+    level_column: np.ndarray  # column of each category that has an indicator
     level_code: np.ndarray
 
     @classmethod
     def of(cls, X, categorical, sample) -> Expansion:
-        """Return the expansion of training examples.
-
-        `categorical`, (n_features,), is True for columns of categories; None for no column. The
-        means of the rows `sample` fill gaps.
-        """
+        """Return the expansion of training examples, whose gaps the means of a sample fill."""
         is_category = np.zeros(X.shape[1], dtype=bool) if categorical is None else categorical
         numeric = np.flatnonzero(~is_category)
         has_gaps = np.array([not _known(X[:, j]).all() for j in numeric], dtype=bool)

@@ -137,8 +137,8 @@ class Examples:
 def fitted(examples: Examples, max_landmarks: int) -> Regression | None:
     """Return the regression of the setting that predicts examples left out best.
 
-    Up to `max_landmarks` examples, all are landmarks; of more, those that a first regression finds
-    worth it. None if the examples do not differ.
+    Of more than `max_landmarks` examples, those that a first regression finds worth it are
+    landmarks. None if the examples do not differ.
     """
     at = evenly_spaced(len(examples), FEW)
     X = examples.expansion(examples.X[at])
@@ -168,8 +168,7 @@ def _relevant(examples: Examples, standardised: FeatureCodes) -> list[FeatureCod
 def choose(X, scales, examples: Examples, at) -> Setting | None:
     """Return the setting of the lowest log loss of examples left out; None if all are equal.
 
-    First the scale of the features, then the width of the kernel, then the penalty. X has the
-    expanded features of a sample of the examples, those with the indices `at`.
+    First the scale of the features, then the width, then the penalty. X are the expanded rows `at`.
     """
     Y, y, weight = examples.Y[at], examples.y[at], examples.weight[at]
     settings, distances = [], {}
@@ -200,10 +199,7 @@ def log_loss(scores, y, weight) -> float:
 
 
 def _best_first(examples: Examples, setting: Setting, X, standardised) -> Regression:
-    """Return the first regression of a setting, or of features weighed by it if that is better.
-
-    Its width then has the same ratio to the mean distance of the rows of X.
-    """
+    """Return the first regression of a setting, or of features weighed by it if that is better."""
     first = examples.first(setting)
     slopes = squared_slopes(first.codes[first.at], setting.width, first.coefficients)
     counts = standardised.scale > 0
@@ -217,7 +213,7 @@ def _best_first(examples: Examples, setting: Setting, X, standardised) -> Regres
     before, after = (Landmarks(r).distances(r).mean(dtype=np.float64) for r in rows)
     if not after > 0.0:
         return first
-    width = float(setting.width * (after / before))
+    width = float(setting.width * (after / before))  # in the same ratio to the mean distance
     other = examples.first(replace(setting, codes=codes, width=width))
     after, before = (
         log_loss(found.left_out, examples.y, examples.weight) for found in (other, first)
@@ -228,8 +224,7 @@ def _best_first(examples: Examples, setting: Setting, X, standardised) -> Regres
 def squared_slopes(landmarks, width: float, coefficients) -> np.ndarray:
     """Return the squared slopes along each feature of the codes, in a unit of their own.
 
-    They are summed over the scores and over up to 256 of the landmarks, (n_landmarks, n_features);
-    `coefficients` are (n_landmarks, n_scores).
+    They are summed over the scores and over up to 256 of the landmarks.
     """
     points = landmarks[evenly_spaced(len(landmarks), SLOPES_AT)].astype(np.float32)
     apart = Landmarks(landmarks).distances(points).astype(np.float64)
@@ -250,8 +245,8 @@ def squared_slopes(landmarks, width: float, coefficients) -> np.ndarray:
 def _selected(examples: Examples, first: Regression, max_landmarks: int) -> np.ndarray:
     """Return the indices of the landmarks that a first regression finds worth it, ascending.
 
-    Half are evenly spaced, half the hardest: examples near the border of their class, or beyond it,
-    in the scores that leave them out. Landmarks there are worth about twice as many anywhere.
+    Half are evenly spaced, half lie near the border of their class, or beyond it, by the scores
+    that leave them out. Landmarks there are worth about twice as many anywhere.
     """
     n_scores = examples.Y.shape[1]
     affordable = round(LANDMARKS_PER_ROOT * np.sqrt(first.codes.shape[1] * n_scores))

@@ -36,8 +36,7 @@ class Landmarks:
     def distances(self, codes, out=None) -> np.ndarray:
         """Return the squared distances of rows of codes, (n, n_landmarks), float32, in `out`.
 
-        The sum over a block is exact; blocks are added in order. The bits do not depend on the
-        processor.
+        The sum over a block is exact; blocks are added in order.
         """
         for columns, block in self._blocks:
             part = codes[:, columns]
@@ -51,7 +50,6 @@ class Landmarks:
 
 
 def _squares(codes) -> np.ndarray:
-    """Return the sums of squares of rows of codes, (n,)."""
     return np.einsum("ij,ij->i", codes, codes, dtype=np.float32)
 
 

@@ -37,21 +37,10 @@ MOST_LANDMARKS = 2000
 class FittedKernel(FittedInit):
     """Scores that are sums of kernel values of the row and landmarks, times coefficients.
 
-    Parameters
-    ----------
-    expansion : Expansion
-    codes : FeatureCodes
-    landmarks : ndarray of shape (n_landmarks, n_expanded), dtype int8
-        Codes of some of the training examples, or of all.
-    width : float
-        Of the kernel.
-    coefficients : ndarray of shape (n_landmarks, n_scores), dtype float64
-        One score per class; one of the first class only, if there are two.
-
-    Notes
-    -----
-    Every result has the same bits on any processor, at any number of threads and however rows are
-    divided into calls: sums are sums of integers, exact in any order, or have a fixed order.
+    The landmarks are codes of training examples, (n_landmarks, n_expanded); `coefficients` are
+    (n_landmarks, n_scores), of two classes those of the first. Every result has the same bits on
+    any processor, at any number of threads and however rows are divided into calls: sums are sums
+    of integers, exact in any order, or have a fixed order.
     """
 
     def __init__(self, expansion: Expansion, codes: FeatureCodes, landmarks, width, coefficients):
@@ -77,10 +66,7 @@ class FittedKernel(FittedInit):
         return len(self.landmarks)
 
     def feature_shares(self, n_features: int) -> np.ndarray | None:
-        """Return the share of each feature in the squared slopes of the scores.
-
-        Slopes are taken at up to 256 landmarks, in units of the standard deviations of all.
-        """
+        """Return the share of each feature in the squared slopes per standard deviation."""
         slopes = squared_slopes(self.landmarks, self.width, self.coefficients.values)
         slopes *= self.landmarks.var(axis=0, dtype=np.float64)
         shares = np.bincount(self.expansion.origin, slopes, minlength=n_features)

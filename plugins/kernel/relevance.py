@@ -19,9 +19,8 @@ DEVIATIONS = 2.0
 def relevance(X, y, weight) -> np.ndarray:
     """Return the mutual information of each feature and the class, less what chance gives, in nats.
 
-    Of a feature that does not depend on the class, ``2 n`` times the information is distributed as
-    chi-squared with ``(n_bins - 1) (n_classes - 1)`` degrees of freedom, for n examples. A feature
-    within chance gets 0.
+    By chance, ``2 n`` times the information is distributed as chi-squared with
+    ``(n_bins - 1) (n_classes - 1)`` degrees of freedom, for n examples.
     """
     n, n_classes = len(y), int(y.max()) + 1
     n_present = np.count_nonzero(np.bincount(y))
