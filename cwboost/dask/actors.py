@@ -171,14 +171,11 @@ class ActorCrew(Crew):
     def _replaced(self, partitions, method, arguments) -> tuple[list, list]:
         """Rebuild partitions on other workers, then call the method there."""
         new = self._place(partitions)
-        steps = []
         if method == "run":
-            steps = [("bind", (self._setup,)), ("run", (self.history(),))]
-        for step, with_arguments in steps:
-            _, lost = self._call(new, step, with_arguments)
-            if lost:
-                return [], list(new)  # all of them are given up
-        if steps:
+            for step, given in (("bind", self._setup), ("run", self.history())):
+                _, lost = self._call(new, step, (given,))
+                if lost:
+                    return [], list(new)  # all of them are given up
             self._release_chunks()
         return self._call(new, method, arguments)
 
@@ -195,7 +192,6 @@ class ActorCrew(Crew):
         while missing:
             self._wait_for_worker()
             futures = self._computed(missing)
-            self._check_computed(futures)
             self._chunks.update(futures)
             by_worker = self._by_worker(futures)
             missing = []
@@ -231,6 +227,17 @@ class ActorCrew(Crew):
                     break
             if all(future.status in ("finished", "error") for future in futures.values()):
                 break
+        for index, future in futures.items():
+            if future.status == "error":
+                error = future.exception()
+                add_note(error, f"raised while the source of partition {index} was computed")
+                raise error
+            if future.status != "finished":
+                raise PartitionsLost(
+                    f"the source of partition {index} cannot be computed again ({future.status}): "
+                    "data that were scattered, or persisted before a restart of the cluster, are "
+                    "lost with it"
+                )
         return futures
 
     def _numbers(self) -> dict:
@@ -250,19 +257,6 @@ class ActorCrew(Crew):
             least = min(addresses, key=lambda address: len(grouped[address]))
             grouped[least].append(index)
         return {address: indices for address, indices in grouped.items() if indices}
-
-    def _check_computed(self, futures) -> None:
-        for index, future in futures.items():
-            if future.status == "error":
-                error = future.exception()
-                add_note(error, f"raised while the source of partition {index} was computed")
-                raise error
-            if future.status != "finished":
-                raise PartitionsLost(
-                    f"the source of partition {index} cannot be computed again ({future.status}): "
-                    "data that were scattered, or persisted before a restart of the cluster, are "
-                    "lost with it"
-                )
 
     def _start(self, address, chunks):
         """Start an actor on a worker; None if the worker is gone."""

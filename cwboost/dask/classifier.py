@@ -56,6 +56,9 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     For given partitions, parameters and seed, the model has the same bits for any number of workers
     and threads, and if workers are lost and replaced during training. Fitted attributes are those
     of `CWBoostClassifier`; `to_local` returns such a classifier.
+
+    Predictions are those of `CWBoostClassifier`, made lazily for a Dask collection: the result of
+    an array is a Dask array, that of a dataframe a series or dataframe.
     """
 
     client: Client | None = None
@@ -230,54 +233,19 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         self.to_local().save(path, staged=staged)
 
     def predict(self, X, n_estimators=None):
-        """Return the class of largest score, lazily for a collection.
-
-        See `CWBoostClassifier.predict`.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, NumPy array or frame of shape (n_samples, n_features)
-        n_estimators : int, default=None
-
-        Returns
-        -------
-        Dask array of shape (n_samples,), or series if X is a dataframe, or array
-        """
+        """Return the classes of largest score; see `CWBoostClassifier.predict`."""
         return self._lazily("predict", "labels", X, n_estimators)
 
     def predict_proba(self, X, n_estimators=None):
-        """Return the class probabilities, lazily for a collection.
-
-        See `CWBoostClassifier.predict_proba`.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, NumPy array or frame of shape (n_samples, n_features)
-        n_estimators : int, default=None
-
-        Returns
-        -------
-        Dask array of shape (n_samples, n_classes), or dataframe if X is a dataframe
-        """
+        """Return the class probabilities; see `CWBoostClassifier.predict_proba`."""
         return self._lazily("predict_proba", "scores", X, n_estimators)
 
     def predict_log_proba(self, X, n_estimators=None):
-        """Return the logarithms of the probabilities, lazily; see `predict_proba`."""
+        """Return their logarithms; see `CWBoostClassifier.predict_log_proba`."""
         return self._lazily("predict_log_proba", "scores", X, n_estimators)
 
     def decision_function(self, X, n_estimators=None):
-        """Return the scores, lazily for a collection; see `CWBoostClassifier.decision_function`.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, NumPy array or frame of shape (n_samples, n_features)
-        n_estimators : int, default=None
-
-        Returns
-        -------
-        Dask array of shape (n_samples, n_classes), or (n_samples,) with two classes; dataframe or
-        series if X is a dataframe
-        """
+        """Return the scores; see `CWBoostClassifier.decision_function`."""
         check_is_fitted(self)
         kind = "score" if len(self.classes_) == 2 else "scores"
         return self._lazily("decision_function", kind, X, n_estimators)

@@ -67,10 +67,7 @@ def shared_encoding(found, family, categorical_features, known=None) -> tuple[En
 
     `known` are the categories of a model that training goes on from.
     """
-    columns = check_columns({k: own for k, own in found.items() if own.role == "training"})
-    if columns is None:
-        raise ValueError("X has no rows: all partitions are empty")
-    check_columns(found)
+    columns = check_columns(found)
     categories = in_order_of(known or {}, shared_categories(found))
     numbers = {call(place, columns.names): len(known) for place, known in categories.items()}
     check_capabilities(family, n_categories=numbers)

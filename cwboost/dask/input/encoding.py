@@ -45,17 +45,15 @@ def columns_of(X, role, categorical_features) -> Columns:
     return Columns(role, *X.shape, names, categories)
 
 
-def check_columns(found) -> Columns | None:
-    """Check that partitions have the same columns, and return those of the first with rows."""
-    expected, where = None, None
-    for index in sorted(found):
-        own = found[index]
-        if not own.n_rows:
-            continue
-        if expected is None:
-            expected, where = own, f"partition {index}"
-        if own.role != expected.role:
-            where = "the training data"
+def check_columns(found) -> Columns:
+    """Check that partitions with rows have the same columns; return those of the training data."""
+    filled = {index: own for index, own in sorted(found.items()) if own.n_rows}
+    first = next((index for index, own in filled.items() if own.role == "training"), None)
+    if first is None:
+        raise ValueError("X has no rows: all partitions are empty")
+    expected = found[first]
+    for index, own in filled.items():
+        where = f"partition {first}" if own.role == "training" else "the training data"
         if own.n_features != expected.n_features:
             raise ValueError(
                 f"partition {index}: X has {own.n_features} features, {where} has "
@@ -78,7 +76,7 @@ def shared_categories(found) -> dict[int, np.ndarray]:
 
 def _categories_of(place, own) -> np.ndarray:
     """Return the categories of one column of partitions."""
-    first, parts = None, []
+    kinds = {}
     for index, columns in own.items():
         name = call(place, columns.names)
         if place not in columns.categories:
@@ -88,23 +86,19 @@ def _categories_of(place, own) -> np.ndarray:
                 "give it the same dtype in all partitions"
             )
         values, _ = columns.categories[place]
-        parts.append(values)
-        if not len(values):
-            continue
-        first = index if first is None else first
-        kind, expected = (
-            CATEGORY_KINDS[own[k].categories[place][0].dtype.kind] for k in (index, first)
-        )
-        if kind != expected:
-            raise ValueError(
-                f"partition {index}: X: {name} holds categories of the kind {kind}, those of "
-                f"partition {first} are of the kind {expected}"
-            )
-    filled = [values for values in parts if len(values)]
-    if not filled:
-        return parts[0]
-    values, place_of = np.unique(np.concatenate(filled), return_inverse=True)
-    counts = np.concatenate([columns.categories[place][1] for columns in own.values()])
+        if len(values):
+            kinds[index] = CATEGORY_KINDS[values.dtype.kind]
+            first, expected = next(iter(kinds.items()))
+            if kinds[index] != expected:
+                raise ValueError(
+                    f"partition {index}: X: {name} holds categories of the kind {kinds[index]}, "
+                    f"those of partition {first} are of the kind {expected}"
+                )
+    if not kinds:
+        return values
+    parts = zip(*(own[index].categories[place] for index in kinds))
+    values, counts = map(np.concatenate, parts)
+    values, place_of = np.unique(values, return_inverse=True)
     return by_frequency(values, np.bincount(place_of, counts, minlength=len(values)))
 
 
