@@ -33,7 +33,7 @@ class OutputPath(type(Path())):
 
 
 def refuse_overwriting(args, names) -> None:
-    """Raise CommandError if an output is also an input, or another output, by whatever path.
+    """Refuse an output that is also an input, or another output, by whatever path.
 
     `names` says what messages call the arguments.
     """
@@ -61,10 +61,7 @@ def _is_same(first: Path, second: Path) -> bool:
 
 
 def add_run_arguments(parser, *, folder: str, holds: str) -> None:
-    """Declare the arguments of commands that train many models: a folder, seed, threads, silence.
-
-    `folder` is the default folder of the results, `holds` says what the command writes there.
-    """
+    """Declare the arguments of commands that train many models."""
     parser.add_argument(
         "--out",
         type=OutputPath,

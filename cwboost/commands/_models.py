@@ -13,10 +13,7 @@ __all__ = ["add_model_arguments", "known_labels", "load", "read_for"]
 
 
 def add_model_arguments(parser, default_label: str) -> None:
-    """Declare the arguments of commands that take a model and examples.
-
-    `default_label` says what the command takes for the label without ``--label``.
-    """
+    """Declare the arguments of commands that take a model and examples."""
     parser.add_argument("model", type=InputPath, help="file written by cwboost fit")
     parser.add_argument("data", type=InputPath, help=DATA)
     parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
@@ -36,10 +33,7 @@ def load(path, jobs: int | None = None):
 
 
 def read_for(classifier, args, *, needs_labels: bool):
-    """Read the examples of a command, their features picked as the model knows them.
-
-    An array has no names, so those of the classifier are removed, which would warn of it.
-    """
+    """Read the examples of a command, their features picked as the model knows them."""
     known = getattr(classifier, "categories_", {})
     names = getattr(classifier, "feature_names_in_", None)
     trained = Trained(
@@ -48,16 +42,13 @@ def read_for(classifier, args, *, needs_labels: bool):
         {place for place, values in known.items() if values.dtype == object},
     )
     table = read(args, part="test", trained=trained, needs_labels=needs_labels)
-    if table.names is None:
+    if table.names is None:  # else the classifier would warn
         vars(classifier).pop("feature_names_in_", None)
     return table
 
 
 def known_labels(path, y, classes):
-    """Return labels as the model has them; one that is unknown to it is an error.
-
-    Labels are compared as numbers if both sides are numbers, else as they are written.
-    """
+    """Return labels as the model has them, compared as they are written unless all are numbers."""
     y, known = np.asarray(y), classes
     if not (y.dtype.kind in "biuf" and classes.dtype.kind in "biuf"):
         y, known = y.astype(str), classes.astype(str)

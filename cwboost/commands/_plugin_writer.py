@@ -27,9 +27,8 @@ NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 def write_plugin(name: str, output: str | None = None, template: str = "family") -> Path:
     """Write a new plugin, ready to be installed, tested and changed; return its folder.
 
-    cwboost finds the class under `name`, of lower-case letters, digits and single underscores
-    between them. The distribution is called ``cwboost-NAME``, the module ``cwboost_NAME``. The
-    folder, new or empty, is `output`, by default ``cwboost-NAME`` in the current folder.
+    The distribution is called ``cwboost-NAME``, as its folder by default, the module
+    ``cwboost_NAME``.
     """
     if not NAME.fullmatch(name):
         raise ValueError(

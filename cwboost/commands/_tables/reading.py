@@ -19,7 +19,7 @@ DATA = f"{FILES}, or - for text from the standard input"
 
 
 def add_reading_arguments(parser, label: str | None = None, default: str = "none") -> None:
-    """Declare the arguments; `label` is the default of ``--label``, `default` describes it."""
+    """Declare the arguments; `default` describes a ``--label`` without a default."""
     add = parser.add_argument_group("how to read the file").add_argument
     column = f"name, or number from 0, negative from the end (default: {label or default})"
     add("--label", default=label, metavar="COLUMN", help=f"label column: {column}")
@@ -34,10 +34,7 @@ def add_reading_arguments(parser, label: str | None = None, default: str = "none
 
 
 def read(args, path: Path | None = None, **changes) -> Table:
-    """Read a file, by default `args.data`, and say on the error stream what was decided.
-
-    The arguments are those of `add_reading_arguments`; `changes` are other fields of `Options`.
-    """
+    """Read a file, by default `args.data`, and say on the error stream what was decided."""
     path = args.data if path is None else path
     given = {each.name: getattr(args, each.name) for each in fields(Options) if each.name in args}
     table = read_table(path, **given, **changes)
