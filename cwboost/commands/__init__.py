@@ -33,10 +33,7 @@ class OutputPath(type(Path())):
 
 
 def refuse_overwriting(args, names) -> None:
-    """Refuse an output that is also an input, or another output, by whatever path.
-
-    `names` says what messages call the arguments.
-    """
+    """Refuse an output that is also an input, or another output; `names` are for messages."""
     paths = [(name, v) for name, v in vars(args).items() if isinstance(v, InputPath | OutputPath)]
     for place, (name, path) in enumerate(paths):
         for other, earlier in paths[:place]:

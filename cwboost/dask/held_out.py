@@ -12,7 +12,6 @@ from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.held_out.metrics import Metric
 from cwboost.estimator.held_out.sets import followed_sets
 from cwboost.fitted_model import FittedModel
-from cwboost.solvers.schedule import Settings
 
 __all__ = ["VALID", "PartitionedSets", "holdout_run"]
 
@@ -21,10 +20,7 @@ VALID = "held-out"
 
 
 class PartitionedSets:
-    """Sets of held-out examples whose features stay on the workers.
-
-    `names` has the name of each set in the history by its role.
-    """
+    """Sets of held-out examples whose features stay on the workers, by their role."""
 
     def __init__(self, crew, classes, names, watched: Metric | None):
         self._crew = crew
@@ -83,15 +79,7 @@ def _joined(role, parts):
     return y, weight
 
 
-def holdout_run(
-    training: PartitionedTraining,
-    settings: Settings,
-    rng,
-    drawn,
-    from_zero: bool,
-    n_rounds: int,
-    chooses: bool,
-):
+def holdout_run(training, settings, rng, drawn, from_zero, n_rounds, chooses):
     """Train on most of the examples and follow the others, the same as on one machine.
 
     See `cwboost.automatic.recipe.holdout_run`; small data are split once only, by the first array

@@ -85,10 +85,7 @@ class PartitionedMaster(Master):
         return _joint_keys(keys for keys, _ in parts)
 
     def take_cells(self, learners, classes, counts) -> None:
-        """Let the partitions find the cells of their examples; sum the weights by cell.
-
-        `classes` ascend, each at most once; `counts` is the number of cells of each learner.
-        """
+        """Let the partitions find the cells of their examples; sum the weights by cell."""
         offsets, scale = offsets_of_cells(counts), scale_of_cells(self.pairs.loss)
         (parts,) = self.ask(("take_cells", (learners, classes, offsets, scale)))
         self._cell_sums = sum_in_order(parts)
@@ -133,8 +130,6 @@ class PartitionedMaster(Master):
     def update_layer(self, rows, step: float = 1.0) -> None:
         """Update the columns taken last on their joint-sign tables; see `RestrictedMaster`."""
         rows = np.asarray(rows, dtype=np.int64)
-        if self._tables is None:
-            raise RuntimeError("a layer can be updated once after its columns were taken")
         tables, self._tables = self._tables, None
         active = np.flatnonzero(rows >= 0)
         coef = np.zeros(self.n_classes)

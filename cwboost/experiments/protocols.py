@@ -37,10 +37,7 @@ class Share:
 
 @dataclass(frozen=True)
 class PerClass:
-    """Split that trains on a fixed number of examples per class.
-
-    The others are the test; with `original_test`, that of the source.
-    """
+    """Split that trains on `n` examples per class; the test is the source's, or all others."""
 
     n: int
     original_test: bool
@@ -116,10 +113,7 @@ FIGURES = {
 
 
 def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, memory: Memory) -> Split | None:
-    """Return features and labels of a run, from 0, which all methods share; None if it has none.
-
-    `memory` keeps computed features.
-    """
+    """Return the features, which `memory` keeps, and labels of a run, None if there is no such."""
     split = protocol.split(bunch, run, np.random.default_rng([seed, run]))
     if protocol.features is None or split is None:
         return split

@@ -26,13 +26,10 @@ NEGLIGIBLE = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class FeatureCodes:
-    """The map of a row of features, finite, to a row of integers.
-
-    `scale` is the number of codes per unit of a feature; 0 for a feature that does not count.
-    """
+    """The map of a row of features, finite, to a row of integers."""
 
     centre: np.ndarray
-    scale: np.ndarray
+    scale: np.ndarray  # codes per unit of a feature; 0 for one that does not count
 
     @classmethod
     def standardised(cls, X, n_numeric: int) -> FeatureCodes:

@@ -222,10 +222,7 @@ def _best_first(examples: Examples, setting: Setting, X, standardised) -> Regres
 
 
 def squared_slopes(landmarks, width: float, coefficients) -> np.ndarray:
-    """Return the squared slopes along each feature of the codes, in a unit of their own.
-
-    They are summed over the scores and over up to 256 of the landmarks.
-    """
+    """Return the squared slopes along each feature of the codes, summed, in some unit."""
     points = landmarks[evenly_spaced(len(landmarks), SLOPES_AT)].astype(np.float32)
     apart = Landmarks(landmarks).distances(points).astype(np.float64)
     points, landmarks = points.astype(np.float64), landmarks.astype(np.float64)

@@ -34,10 +34,7 @@ class Landmarks:
         return self._blocks[0][1].shape[1]
 
     def distances(self, codes, out=None) -> np.ndarray:
-        """Return the squared distances of rows of codes, (n, n_landmarks), float32, in `out`.
-
-        The sum over a block is exact; blocks are added in order.
-        """
+        """Return the squared distances of rows of codes, (n, n_landmarks), float32, in `out`."""
         for columns, block in self._blocks:
             part = codes[:, columns]
             rows = np.empty((len(part), len(block)), dtype=np.float32)

@@ -15,10 +15,7 @@ ROW, N_CLASSES = 1 + 3 * 32 * 32, 10
 
 
 def read_cifar10(folder: Path):
-    """Read ``cifar-10-batches-bin/data_batch_1.bin`` ... and ``test_batch.bin``.
-
-    The training batches are those before the first that is absent.
-    """
+    """Read the training batches before the first that is absent, and the test batch."""
     folder = locate(folder, "cifar-10-batches-bin") or folder
     paths = (folder / f"data_batch_{number}.bin" for number in range(1, 6))
     batches = [_read_batch(path) for path in takewhile(Path.exists, paths)]

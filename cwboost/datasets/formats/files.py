@@ -16,10 +16,7 @@ def locate(folder: Path, *names: str) -> Path | None:
 
 
 def find_one(folder: Path, *names: str) -> Path:
-    """Return the path as `locate` does, but raise a ValueError if none of `names` exists.
-
-    For the second and further files of a set.
-    """
+    """Return the path as `locate` does, of a file that must exist if others of the set do."""
     found = locate(folder, *names)
     if found is None:
         raise ValueError(f"{folder} has a part of the data set, but lacks {' or '.join(names)}")

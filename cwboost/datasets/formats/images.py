@@ -28,7 +28,6 @@ def read_grey(path: Path, side: int) -> np.ndarray:
 
 
 def read_grey_all(paths, side: int) -> np.ndarray:
-    """Read the images `paths`, one row per image."""
     pixels = np.empty((len(paths), side * side), dtype=np.uint8)
     for row, path in zip(pixels, paths):
         row[:] = read_grey(path, side)
@@ -53,10 +52,7 @@ def folders(name: str, side: int):
 
 
 def read_gtsrb(folder: Path, side: int = 32):
-    """Read ``Final_Training/Images/00000/*.ppm``, ``Final_Test/Images`` and ``GT-final_test.csv``.
-
-    The whole images, resized to `side` x `side`.
-    """
+    """Read the whole images of ``Final_Training`` and ``Final_Test``, resized to one side."""
     folder = folder / "GTSRB" if (folder / "GTSRB").is_dir() else folder
     training, test = folder / "Final_Training", folder / "Final_Test"
     if not training.is_dir() and not test.is_dir():

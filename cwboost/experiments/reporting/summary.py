@@ -11,10 +11,7 @@ GROUP = ["data", "method"]
 
 
 class Results:
-    """The last results of the plan's settings: of its methods, or of the "solver" study.
-
-    `runs` is a frame of the records, with a row for each.
-    """
+    """The results of the plan's settings, of its methods or of the "solver" study."""
 
     def __init__(self, plan, kind: str = "run"):
         self._n_rounds = plan.rounds
@@ -26,7 +23,7 @@ class Results:
             if (record := plan.records.find(plan.key(kind, protocol, method, run)))
         }
         rows = pd.MultiIndex.from_tuples(found, names=[*GROUP, "run"]) if found else []
-        self.runs = pd.DataFrame(list(found.values()), index=rows)
+        self.runs = pd.DataFrame(list(found.values()), index=rows)  # one row per record
 
     def at(self, name: str) -> pd.DataFrame:
         """Return a number per run and round.
