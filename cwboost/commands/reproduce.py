@@ -68,13 +68,13 @@ def run(args) -> int:
         quiet=args.quiet,
         **chosen,
     )
-    n_asked = len(plan.protocols()) + len(plan.protocols("solver"))
-    if n_asked == 0:
+    asked = {*plan.protocols(), *plan.protocols("solver")}
+    if not asked:
         raise CommandError(
             f"nothing to run: --datasets {' '.join(args.datasets)} names no data set of the "
             f"figures {', '.join(plan.figures)}"
         )
-    if len(carry_out(plan, args.results)) == n_asked:
+    if len(carry_out(plan, args.results)) == len(asked):
         raise CommandError("nothing to run: the data of every experiment asked for is absent")
     return 0
 

@@ -169,8 +169,8 @@ _SETS = (
     DataSet(
         "PASCAL07",
         "PASCAL VOC 2007, five kinds of features, images of one class",
-        "M. Guillaumin, J. Verbeek and C. Schmid, CVPR 2010 (INRIA LEAR): DenseSift, DenseHue, "
-        "HarrisSift, HarrisHue and Gist of the images with one label are X",
+        "M. Guillaumin, J. Verbeek and C. Schmid, CVPR 2010 (INRIA LEAR): X are the DenseSift, "
+        "DenseHue, HarrisSift, HarrisHue and Gist of the images with one label",
     ),
 )
 

@@ -80,10 +80,9 @@ class Plan:
             return list(SOLVERS.values())
         return [METHODS[m] for m in self.methods if m in (*BASIC, *protocol.more_methods)]
 
-    def key(self, kind: str, protocol: Protocol, method: Method, run: int) -> dict:
+    def key(self, protocol: Protocol, method: Method, run: int) -> dict:
         """Return what tells a result from all others, numbers and text by name."""
         return {
-            "kind": kind,
             "protocol": protocol.name,
             "method": method.name,
             "run": run,
@@ -101,24 +100,23 @@ def reproduce(plan: Plan) -> dict[str, str]:
     Run 1 of every data set comes before run 2 of any, in case of an interruption.
     """
     absent = {}
-    for kind, suffix in (("run", ""), ("solver", " (solver)")):
+    for kind in ("run", "solver"):
         for run in range(plan.runs):
             for protocol in plan.protocols(kind):
-                if protocol.name + suffix not in absent:
-                    try:
-                        _run_protocol(plan, kind, protocol, run)
-                    except DataAbsent as error:
-                        absent[protocol.name + suffix] = str(error)
+                try:
+                    _run_protocol(plan, protocol, plan.methods_of(protocol, kind), run)
+                except DataAbsent as error:
+                    absent[protocol.name] = str(error)
     return absent
 
 
-def _run_protocol(plan, kind, protocol, run):
-    """Make the missing results of one run of all methods on a data set."""
+def _run_protocol(plan, protocol, methods, run):
+    """Make the missing results of one run of some methods on a data set."""
     from tqdm.auto import tqdm
 
     todo = []
-    for method in plan.methods_of(protocol, kind):
-        key = plan.key(kind, protocol, method, run)
+    for method in methods:
+        key = plan.key(protocol, method, run)
         done = plan.records.find(key)
         # A training that its time limit stopped counts for any limit up to that one.
         if done is None or (done["stopped"] and plan.seconds > done["limit"]):

@@ -70,7 +70,7 @@ def results(tmp_path):
                 n = len(errors)
                 plan.records.save(
                     {
-                        "key": plan.key(kind, PROTOCOLS["VOWEL"], known[method], run),
+                        "key": plan.key(PROTOCOLS["VOWEL"], known[method], run),
                         "version": "0.1",
                         "code": f"of {method}",
                         "machine": dict.fromkeys(MACHINE, "M"),
@@ -155,7 +155,7 @@ def test_tables_of_solvers(results, monkeypatch):
     monkeypatch.setattr(tables, "AT_ROUNDS_OF_PASSES", (1, 40))
     curves = {"FCD-2": [[0.5, 0.2, 0.1]], "FCD-20": [[0.25, 0.2, 0.3]]}
     _, found = results("solver", **curves, **{"L-BFGS-B": [[0.4, 0.3, 0.2]]})
-    parts = solver_tables(found, {"USPS (solver)": "absent"})
+    parts = solver_tables(found, {"USPS": "absent"})
     solvers = cells(parts["solvers"])
     assert solvers["FCD-2"] == ["3", "1", "-50.00%", "4.500", "1", "0.667", "10.00"]
     assert solvers["FCD-20"][2:6] == ["+50.00%", "4.500", "1", "0.667"]

@@ -23,9 +23,13 @@ HEADINGS = {
 def write_report(plan, absent: dict[str, str]) -> str:
     """Write the tables to ``table.md`` in the plan's folder; return the text."""
     methods, solvers = Results(plan), Results(plan, "solver")
-    parts = method_tables(methods, absent)
+    missing, missing_solvers = (
+        [protocol.name for protocol in plan.protocols(kind) if protocol.name in absent]
+        for kind in ("run", "solver")
+    )
+    parts = method_tables(methods, missing)
     if "solver" in plan.figures:
-        parts |= solver_tables(solvers, absent)
+        parts |= solver_tables(solvers, missing_solvers)
     records = [record for one in (methods, solvers) for record in one.runs.to_dict("records")]
     tables = [f"## {HEADINGS[name]}\n\n{part}" for name, part in parts.items()]
     text = "\n\n".join(["# Reproduction", _settings(plan, records), *tables]) + "\n"

@@ -20,7 +20,7 @@ class Results:
             for protocol in plan.protocols(kind)
             for method in plan.methods_of(protocol, kind)
             for run in range(plan.runs)
-            if (record := plan.records.find(plan.key(kind, protocol, method, run)))
+            if (record := plan.records.find(plan.key(protocol, method, run)))
         }
         rows = pd.MultiIndex.from_tuples(found, names=[*GROUP, "run"]) if found else []
         self.runs = pd.DataFrame(list(found.values()), index=rows)  # one row per record

@@ -16,7 +16,7 @@ AT_ROUNDS_OF_PASSES = (10, 20, 40, 100)
 
 def method_tables(results: Results, absent) -> dict[str, str]:
     """Return the tables of methods by name; "methods" names the absent data."""
-    missing = [[name, ABSENT] for name in absent if "(solver)" not in name]
+    missing = [[name, ABSENT] for name in absent]
     if not len(results.runs):
         return {"methods": _table(["data", "method"], missing)} if missing else {}
     tables = {"methods": _markdown(_methods(results), missing)}
@@ -33,7 +33,7 @@ def method_tables(results: Results, absent) -> dict[str, str]:
 
 def solver_tables(results: Results, absent) -> dict[str, str]:
     """Return the tables of the study of solvers by name."""
-    missing = [[name.split()[0], ABSENT] for name in absent if "(solver)" in name]
+    missing = [[name, ABSENT] for name in absent]
     if not len(results.runs):
         return {"solvers": _table(["data", "method"], missing)}
     objective = mean(results.at("objective"))
