@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from cwboost._kernels.trees.types cimport Matrix, Node, Rows, Settings, Tree, TreeNode, Work
+from cwboost._kernels.trees.types cimport (
+    Frontier, Matrix, Node, Rows, Settings, Tree, TreeNode, Work)
 
 cdef enum:
     # Up to this number of inner nodes, outputs are computed from the codes, 256 rows at a time.
@@ -19,8 +20,8 @@ cdef bint start_growth(
     const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
     Tree *tree, Node *root) noexcept nogil
 cdef bint grow_below(
-    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top
-) noexcept nogil
+    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top,
+    int64_t fewest_rows, Frontier *small) noexcept nogil
 cdef bint settle(Tree *tree, bint merge) noexcept nogil
 cdef void write_edge(
     const Matrix *X, Work *work, const double *weights, Tree *tree, uint8_t *packed,

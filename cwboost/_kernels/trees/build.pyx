@@ -28,7 +28,7 @@ from cwboost._kernels.trees.nodes cimport (
 from cwboost._kernels.trees.saved cimport release, start_saving, stop_saving
 from cwboost._kernels.trees.search cimport column_codes, find_splits
 from cwboost._kernels.trees.types cimport (
-    CWB_FIRST, Matrix, Node, Rows, Settings, Tree, TreeNode, Work)
+    CWB_FIRST, Frontier, Matrix, Node, Rows, Settings, Tree, TreeNode, Work)
 
 cdef extern from "trees/rows.h" nogil:
     double cwb_scale_of(double mass)
@@ -49,46 +49,45 @@ cdef extern from "trees/rows.h" nogil:
     void cwb_pack_outputs(const uint8_t *positive, int64_t n, uint8_t *packed)
 
 
-cdef bint push(Work *work, const Node *node, bint best_first) noexcept nogil:
-    """Add a node to the frontier, with best_first a heap with the largest gain on top."""
-    cdef int64_t i = work.n_frontier, parent
-    cdef Node *grown
-    if work.n_frontier == work.frontier_capacity:
-        grown = <Node *> realloc(work.frontier, 2 * work.frontier_capacity * sizeof(Node))
-        if grown == NULL:
+cdef bint push(Frontier *frontier, const Node *node, bint best_first=False) noexcept nogil:
+    """Add a node, with best_first to a heap with the largest gain on top."""
+    cdef int64_t i = frontier.n, parent, capacity = max(64, 2 * frontier.capacity)
+    cdef Node *nodes = frontier.nodes
+    if i == frontier.capacity:
+        nodes = <Node *> realloc(nodes, capacity * sizeof(Node))
+        if nodes == NULL:
             return False
-        work.frontier = grown
-        work.frontier_capacity *= 2
-    work.n_frontier += 1
+        frontier.nodes, frontier.capacity = nodes, capacity
+    frontier.n += 1
     while best_first and i > 0:
         parent = (i - 1) // 2
-        if not node.split.gain > work.frontier[parent].split.gain:
+        if not node.split.gain > nodes[parent].split.gain:
             break
-        work.frontier[i] = work.frontier[parent]
+        nodes[i] = nodes[parent]
         i = parent
-    work.frontier[i] = node[0]
+    nodes[i] = node[0]
     return True
 
 
-cdef Node pop(Work *work, bint best_first) noexcept nogil:
-    """Take the node on top of the frontier."""
+cdef Node pop(Frontier *frontier, bint best_first=False) noexcept nogil:
+    """Take the node on top."""
+    cdef Node *nodes = frontier.nodes
     cdef Node top, last
-    cdef int64_t i = 0, child
-    work.n_frontier -= 1
-    last = work.frontier[work.n_frontier]
-    if not best_first or work.n_frontier == 0:
+    cdef int64_t i = 0, child, n = frontier.n - 1
+    frontier.n = n
+    last = nodes[n]
+    if not best_first or n == 0:
         return last
-    top = work.frontier[0]
-    while 2 * i + 1 < work.n_frontier:
+    top = nodes[0]
+    while 2 * i + 1 < n:
         child = 2 * i + 1
-        if (child + 1 < work.n_frontier
-                and work.frontier[child + 1].split.gain > work.frontier[child].split.gain):
+        if child + 1 < n and nodes[child + 1].split.gain > nodes[child].split.gain:
             child += 1
-        if not work.frontier[child].split.gain > last.split.gain:
+        if not nodes[child].split.gain > last.split.gain:
             break
-        work.frontier[i] = work.frontier[child]
+        nodes[i] = nodes[child]
         i = child
-    work.frontier[i] = last
+    nodes[i] = last
     return top
 
 
@@ -199,11 +198,11 @@ cdef bint outputs_by_rows(
     part.start, part.end = 0, end_row - first_row
     for i in range(part.end):
         work.rows[i] = <int32_t> (first_row + i)
-    work.n_frontier = 0
-    if not push(work, &part, False):
+    work.frontier.n = 0
+    if not push(&work.frontier, &part):
         return False
-    while work.n_frontier > 0:
-        part = pop(work, False)
+    while work.frontier.n > 0:
+        part = pop(&work.frontier)
         node = tree.nodes + part.index
         end = part.end
         if node.left < 0:
@@ -217,10 +216,10 @@ cdef bint outputs_by_rows(
             side_codes(X, work, node, part.start, end), node.first, node.width,
             work.rows + part.start, end - part.start, work.scratch_rows)
         part.index, part.end = node.left, middle
-        if part.end > part.start and not push(work, &part, False):
+        if part.end > part.start and not push(&work.frontier, &part):
             return False
         part.index, part.start, part.end = node.left + 1, middle, end
-        if part.end > part.start and not push(work, &part, False):
+        if part.end > part.start and not push(&work.frontier, &part):
             return False
     return True
 
@@ -266,19 +265,28 @@ cdef bint start_growth(
 
 
 cdef bint grow_below(
-    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top
+    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top,
+    int64_t fewest_rows, Frontier *small
 ) noexcept nogil:
-    """Split a node whose split is found, and all nodes below it; False if memory ran out."""
+    """Split a node whose split is found, and all nodes below it; False if memory ran out.
+
+    Nodes of fewer rows, if any, are not split but put into `small`.
+    """
     cdef bint best_first = settings.max_leaves > 0
     cdef int64_t n_leaves = 1, k
     cdef Node node
     cdef Node children[2]
-    work.n_frontier = 0
-    if not push(work, top, best_first):
+    work.frontier.n = 0
+    if not push(&work.frontier, top, best_first):
         return False
-    while work.n_frontier > 0:
-        node = pop(work, best_first)
+    while work.frontier.n > 0:
+        node = pop(&work.frontier, best_first)
         if node.split.gain < 0 or (best_first and n_leaves >= settings.max_leaves):
+            continue
+        if node.end - node.start < fewest_rows:
+            release(work, &node)
+            if not push(small, &node):
+                return False
             continue
         if not split_node(X, settings, tree, &node, children):
             return False
@@ -289,7 +297,7 @@ cdef bint grow_below(
         divide_rows(X, work, tree.nodes + node.index, &node, children)
         find_splits(X, settings, work, tree, &node, children, 2)
         for k in range(1, -1, -1):
-            if not push(work, &children[k], best_first):
+            if not push(&work.frontier, &children[k], best_first):
                 return False
     stop_saving(work)
     return True
@@ -328,7 +336,7 @@ cdef bint grow_tree(
     cdef Node root
     start_saving(work)
     if not (start_growth(X, settings, work, weights, seed, tree, &root)
-            and grow_below(X, settings, work, tree, &root)
+            and grow_below(X, settings, work, tree, &root, 0, NULL)
             and settle(tree, cells == NULL)
             and write_outputs(X, work, tree, 0, X.n_rows, packed, cells)):
         return False

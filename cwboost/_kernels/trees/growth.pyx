@@ -30,15 +30,16 @@ cdef bint grow_one(const Round *own, Py_ssize_t t) noexcept nogil:
 cdef bint grow_all(const Round *own) noexcept nogil:
     """Grow every tree; False if memory ran out.
 
-    One thread grows a tree. Those left over, fewer than there are threads, are grown by all.
+    One thread grows a tree. If half of the threads or more had no tree at the end, all threads grow
+    those that are left over.
     """
-    cdef Py_ssize_t t, n_alone = own.n_trees
+    cdef Py_ssize_t t, n_alone = own.n_trees, n_left = own.n_trees % own.n_threads
     cdef int64_t n = own.X.n_rows if own.works[0].kept == NULL else own.works[0].n_kept
     cdef bint failed = False
     # Best first, which node comes next depends on the whole tree.
-    if (own.n_threads > 1 and own.settings.max_leaves == 0
+    if (2 * n_left <= own.n_threads and own.settings.max_leaves == 0
             and n * min(own.settings.max_features, own.X.n_usable) >= FEWEST_SHARED):
-        n_alone -= own.n_trees % own.n_threads
+        n_alone -= n_left
     for t in prange(n_alone, num_threads=own.n_threads, schedule="dynamic"):
         failed |= not grow_one(own, t)
     return not failed and (n_alone == own.n_trees or grow_together(own, n_alone))

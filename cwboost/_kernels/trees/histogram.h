@@ -37,18 +37,23 @@ __attribute__((always_inline)) static inline void cwb_accumulate_parts(
     }
 }
 
-/* Add the other parts of each histogram to the first, and clear them. */
-static inline void cwb_join_parts(int size, int ways, const int32_t *n_bins, cwb_pair *hist) {
+/* Add histograms, one per feature, to others, and clear them. */
+static inline void cwb_join(int64_t size, const int32_t *n_bins, cwb_pair *part, cwb_pair *hist) {
     const cwb_pair zero = {0.0, 0.0};
-    for (int k = 0; k < size; k++) {
+    for (int64_t k = 0; k < size; k++, hist += CWB_BINS, part += CWB_BINS) {
         const int32_t n_codes = n_bins[k] < CWB_BINS ? n_bins[k] + 1 : CWB_BINS;
-        for (int way = 1; way < ways; way++) {
-            cwb_pair *own = hist + k * CWB_BINS, *part = own + way * size * CWB_BINS;
-            for (int32_t code = 0; code < n_codes; code++) {
-                own[code] += part[code];
-                part[code] = zero;
-            }
+        for (int32_t code = 0; code < n_codes; code++) {
+            hist[code] += part[code];
+            part[code] = zero;
         }
+    }
+}
+
+/* The same of counts. */
+static inline void cwb_join_counts(int64_t size, int32_t *part, int32_t *counts) {
+    for (int64_t place = 0; place < size * CWB_BINS; place++) {
+        counts[place] += part[place];
+        part[place] = 0;
     }
 }
 
@@ -58,7 +63,8 @@ static inline void cwb_join_parts(int size, int ways, const int32_t *n_bins, cwb
             cwb_accumulate_parts(size, ways, codes, rows, weights, n, hist, counts); \
         else                                                                         \
             cwb_accumulate_parts(size, ways, codes, rows, weights, n, hist, NULL);   \
-        cwb_join_parts(size, ways, n_bins, hist);                                    \
+        for (int way = 1; way < ways; way++)                                         \
+            cwb_join(size, n_bins, hist + way * size * CWB_BINS, hist);              \
     } while (0)
 
 /* Histograms of 8, 4, 2 or 1 features, and how many examples each bin has unless NULL. */

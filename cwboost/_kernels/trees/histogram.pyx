@@ -1,5 +1,6 @@
 """Histograms of features in a tree node, from their codes or from the lists of their entries."""
 
+from cython.parallel cimport prange
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
@@ -10,6 +11,8 @@ cdef extern from "trees/histogram.h" nogil:
     void cwb_accumulate(int64_t size, const uint8_t *const *codes, const int32_t *n_bins,
                         const int32_t *rows, const double *weights, int64_t n, cwb_pair *hist,
                         int32_t *counts)
+    void cwb_join(int64_t size, const int32_t *n_bins, cwb_pair *part, cwb_pair *hist)
+    void cwb_join_counts(int64_t size, int32_t *part, int32_t *counts)
     void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
                              const uint8_t *slot_of, const double *weight_of, cwb_pair *hist,
                              int32_t *counts)
@@ -19,6 +22,9 @@ cdef extern from "trees/histogram.h" nogil:
     void cwb_collect_small(const uint8_t *codes, const int32_t *rows, const double *weights,
                            int64_t n_rows, int32_t n_bins, cwb_pair *hist, int32_t *counts,
                            cwb_scan *scan)
+
+cdef enum:
+    ROWS_OF_PART = 2048  # of which a thread makes histograms at least, if some share a node
 
 
 cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil:
@@ -70,8 +76,26 @@ cdef void group_histograms(
     for k in range(size):
         codes[k] = X.codes + features[k] * X.n_rows
         n_bins[k] = X.n_bins[features[k]]
-    cwb_accumulate(size, codes, n_bins, work.rows + node.start, work.weights + node.start,
-                   node.end - node.start, work.hist, work.counts)
+    if work.n_team == 0 or node.end - node.start < work.n_team * ROWS_OF_PART:
+        add_part(work, work, node, codes, n_bins, size, 0, 1)
+        return
+    for k in prange(work.n_team, num_threads=work.n_team, schedule="static"):
+        add_part(work.team + k, work, node, codes, n_bins, size, k, work.n_team)
+    for k in range(1, work.n_team):
+        cwb_join(size, n_bins, work.team[k].hist, work.hist)
+        if work.counts != NULL:
+            cwb_join_counts(size, work.team[k].counts, work.counts)
+
+
+cdef inline void add_part(
+    Work *own, const Work *work, const Node *node, const uint8_t *const *codes,
+    const int32_t *n_bins, int64_t size, int64_t k, int64_t n_parts
+) noexcept nogil:
+    """Add part k of a node's rows to the histograms of own."""
+    cdef int64_t n = node.end - node.start
+    cdef int64_t start = n * k // n_parts, end = n * (k + 1) // n_parts
+    cwb_accumulate(size, codes, n_bins, work.rows + node.start + start,
+                   work.weights + node.start + start, end - start, own.hist, own.counts)
 
 
 cdef void scan_histogram(const Matrix *X, Work *work, int64_t k, int32_t feature) noexcept nogil:

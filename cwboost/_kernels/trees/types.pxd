@@ -57,6 +57,7 @@ cdef struct Node:
     bint fixed  # a monotonic constraint sets its output: it is not split
     int32_t index
     int32_t saved  # place of its histograms among those that are saved, -1 for none
+    Py_ssize_t tree  # that it belongs to, if several grow together
     cwb_split split
 
 cdef struct Rows:
@@ -64,6 +65,11 @@ cdef struct Rows:
     int32_t *rows
     double *weights
     double *weight_of    # listed features: weight of a row
+
+cdef struct Frontier:
+    # Nodes that may be split: a stack, or a heap by gain.
+    Node *nodes
+    int64_t n, capacity
 
 cdef struct Work:
     # Scratch of one thread, and the rows of the tree that it works on.
@@ -90,8 +96,9 @@ cdef struct Work:
     cwb_split *splits    # best split of each drawn feature, for two nodes
     void *reach          # sets of rows while a tree is evaluated
     cwb_scan scan
-    Node *frontier       # nodes that may be split: a stack, or a heap by gain
-    int64_t n_frontier, frontier_capacity
+    Frontier frontier
+    Work *team           # scratch of the threads that share large histograms, its own first
+    int n_team           # how many these are; 0: nobody shares
 
 cdef struct TreeNode:
     # Leaf: feature -1, left -1, sign +-1. Else children left and left + 1, sign 0; missing is

@@ -2,14 +2,13 @@
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uintptr_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, use_rows
-from cwboost._kernels.trees.types cimport (
-    CWB_BINS, Node, Rows, Work, cwb_pair, cwb_split)
+from cwboost._kernels.trees.types cimport CWB_BINS, Rows, Work, cwb_pair, cwb_split
 
 from cwboost._kernels.common.aligned import aligned_zeros
 
@@ -120,10 +119,6 @@ cdef class Workspace:
             work.reach = self._scratch((MAX_INNER_BY_CODES + LEAF_PLACES) * 32)
             if self.X.n_usable > 0:  # else there is no array
                 memcpy(work.features, self.X.usable, self.X.n_usable * sizeof(int32_t))
-            work.frontier_capacity = 64
-            work.frontier = <Node *> malloc(work.frontier_capacity * sizeof(Node))
-            if work.frontier == NULL:
-                raise MemoryError("scratch memory of the trees")
 
     cdef _allocate_saved(self, bint counted, int64_t n_saved):
         """Allocate the places of saved histograms, unless the search reads lists alone."""
@@ -149,4 +144,4 @@ cdef class Workspace:
     def __dealloc__(self):
         cdef int t
         for t in range(self.n_threads if self.work != NULL else 0):
-            free(self.work[t].frontier)
+            free(self.work[t].frontier.nodes)
