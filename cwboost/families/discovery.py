@@ -3,7 +3,8 @@
 An entry point of the group ``cwboost`` names a family, or a module that implements the hooks of
 `cwboost.hookspecs`; one of the group ``cwboost.init`` names an init model. Its own name is that of
 the family or model, which is therefore found without importing any other plugin. All plugins are
-imported only to list them. `cwboost.families.plugin_index` describes the environment variables.
+imported only for a name that no entry point has, and to list them.
+`cwboost.families.plugin_index` describes the environment variables.
 """
 
 from __future__ import annotations

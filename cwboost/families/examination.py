@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFamily, WeakLearners
@@ -28,7 +29,8 @@ class Kind:
 
     Messages and `PluginRecord` call it `noun`. `group` is that of the entry points. A plugin
     derives from `base`, and its attribute `result` names the class of what it finds or fits, which
-    derives from `result_base`.
+    derives from `result_base`. `shipped` are own classes that no entry point names, as
+    ``module:name``, by their registered names.
     """
 
     noun: str
@@ -36,10 +38,29 @@ class Kind:
     base: type
     result: str
     result_base: type
+    shipped: Mapping[str, str]
 
 
-WEAK_LEARNERS = Kind("weak learner", "cwboost", WeakLearnerFamily, "learners_type", WeakLearners)
-INIT_MODELS = Kind("init model", "cwboost.init", InitModel, "fitted_type", FittedInit)
+WEAK_LEARNERS = Kind(
+    "weak learner",
+    "cwboost",
+    WeakLearnerFamily,
+    "learners_type",
+    WeakLearners,
+    {
+        "mixed": "cwboost.families.composed.mixed:MixedFamily",
+        "sklearn": "cwboost.families.composed.sklearn_family:SklearnFamily",
+    },
+)
+
+INIT_MODELS = Kind(
+    "init model",
+    "cwboost.init",
+    InitModel,
+    "fitted_type",
+    FittedInit,
+    {"sklearn": "cwboost.families.init_models:SklearnInit"},
+)
 
 OLDEST_API_VERSION = 1
 """Oldest accepted version of the contract."""

@@ -52,18 +52,18 @@ class Plugin:
         return self.distribution, self.entry_point.value if self.entry_point else ""
 
     @property
-    def source(self) -> str:
-        """Return distribution and version as messages name them."""
-        return f"{self.distribution} {self.version}".rstrip()
-
-    @property
     def is_own(self) -> bool:
         return normalise(self.distribution) == OWN_DISTRIBUTION
 
 
 def index_own(kind: Kind) -> list[Plugin]:
-    """Return the plugins of cwboost's own distribution."""
-    return list(_plugins_of(metadata.distribution(OWN_DISTRIBUTION), kind.group))
+    """Return the plugins of cwboost's own distribution, and the classes that it composes."""
+    plugins = list(_plugins_of(metadata.distribution(OWN_DISTRIBUTION), kind.group))
+    version = metadata.version(OWN_DISTRIBUTION)
+    for name, value in kind.shipped.items():
+        entry_point = metadata.EntryPoint(name, value, kind.group)
+        plugins.append(Plugin(OWN_DISTRIBUTION, version, (name,), entry_point))
+    return plugins
 
 
 def index_others(kind: Kind) -> list[Plugin]:

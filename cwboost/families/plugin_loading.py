@@ -26,22 +26,26 @@ __all__ = ["load_plugin", "record_of"]
 def load_plugin(plugin: Plugin, kind: Kind) -> list[PluginRecord]:
     """Import a plugin, call its hook if it has one, and examine what it registers.
 
-    Each entry point has a record: of what is registered under its name, or of the failure.
+    Return one record per registered object, or one per entry point that tells why there is none.
     """
-    names = plugin.names or ("",)
-    about = None, plugin.distribution, plugin.version, names[0]
-    base = PluginRecord(kind.noun, *about, "failed")
+    if plugin.damage is not None:
+        return _failures(plugin, kind, describe_error(plugin.damage), plugin.damage)
     try:
-        if plugin.damage is not None:
-            raise plugin.damage
         candidates = _candidates(plugin.entry_point, kind)
     except (Exception, SystemExit) as error:
-        base = replace(base, error=describe_error(error), exception=error)
-        return [replace(base, entry_point=name) for name in names]
-    records = [record_of(kind, candidate, base, names) for candidate in candidates]
-    told = {record.entry_point for record in records}
-    base = replace(base, error=f"the plugin registered no {kind.noun} of this name")
-    return records + [replace(base, entry_point=name) for name in names if name not in told]
+        return _failures(plugin, kind, describe_error(error), error)
+    if not candidates:
+        return _failures(plugin, kind, f"the plugin registered no {kind.noun}")
+    about = None, plugin.distribution, plugin.version, plugin.names[0]
+    base = PluginRecord(kind.noun, *about, "failed")
+    return [record_of(kind, candidate, base, plugin.names) for candidate in candidates]
+
+
+def _failures(plugin: Plugin, kind: Kind, error: str, exception=None) -> list[PluginRecord]:
+    """Return a record per entry point: whoever asks for one of the names learns of the failure."""
+    common = {"state": "failed", "error": error, "exception": exception}
+    about = kind.noun, None, plugin.distribution, plugin.version
+    return [PluginRecord(*about, name, **common) for name in plugin.names or ("",)]
 
 
 def _candidates(entry_point, kind: Kind) -> list:
@@ -65,19 +69,18 @@ def _candidates(entry_point, kind: Kind) -> list:
     return candidates
 
 
-def record_of(kind: Kind, candidate, base: PluginRecord, names) -> PluginRecord:
-    """Return the record of a registered object of any type, which must have one of the names."""
+def record_of(kind: Kind, candidate, base: PluginRecord, entry_points=()) -> PluginRecord:
+    """Return the record of one registered object, which may be of any type."""
     name = getattr(candidate, "name", None)
     if isinstance(candidate, type) and isinstance(name, str):
-        base = replace(base, name=name, entry_point=name if name in names else base.entry_point)
+        base = replace(base, name=name)
+        if name in entry_points:
+            base = replace(base, entry_point=name)
     version = getattr(candidate, "api_version", None)
     if isinstance(version, int):
         base = replace(base, api_version=version)
     try:
         capabilities = examine(kind, candidate)
-        if name not in names:
-            known = " or ".join(map(repr, names))
-            raise ValueError(f"the name must be that of an entry point, {known}, got {name!r}")
     except (Exception, SystemExit) as error:
         return replace(base, error=describe_error(error), exception=error)
     return replace(base, state="loaded", capabilities=capabilities, plugin_class=candidate)

@@ -1,8 +1,8 @@
 """The weak learners or init models that have names: found on demand, or registered at run time.
 
 A name belongs to the first of these that has it: cwboost itself, a class registered at run time,
-the plugin with an entry point of the name. A registration against this order is refused, so the
-answer never depends on earlier imports.
+the plugin with an entry point of the name, any other plugin. A registration against this order is
+refused, so the answer never depends on earlier imports.
 """
 
 from __future__ import annotations
@@ -63,26 +63,26 @@ class Registry:
         return records[0].plugin_class
 
     def find(self, name: str) -> list[PluginRecord]:
-        """Return the usable record of a name, or all that tell why there is none.
-
-        Only plugins with an entry point of the name are imported.
-        """
-        disabled: list[PluginRecord] = []
+        """Return the records of a name; only the plugins that can answer are imported."""
         named = [plugin for plugin in self._own_plugins() if name in plugin.names]
-        if not named and name in self._registered:
+        if named:
+            return _speaking_for(name, self._records(named))
+        if name in self._registered:
             return [self._registered[name]]
-        if not named:
-            others, disabled = self._other_plugins()
-            named = [plugin for plugin in others if name in plugin.names]
-        found = [*self._records(named), *disabled]
-        found = [record for record in found if record.entry_point == name]
-        return [record for record in found if record.state == "loaded"] or found
+        others, disabled = self._other_plugins()
+        for plugins in ([plugin for plugin in others if name in plugin.names], others):
+            found = _speaking_for(name, self._records(plugins))
+            if found:
+                return found
+        return _speaking_for(name, disabled)
 
     def all(self) -> list[PluginRecord]:
-        """Return a record of every class and every failure; import all plugins."""
+        """Return every class and every failure: cwboost's own, those registered, the others."""
         others, disabled = self._other_plugins()
         own = self._records(self._own_plugins())
-        return [*own, *self._registered.values(), *self._records(others), *disabled]
+        found = [*self._records(others), *disabled]
+        found.sort(key=lambda record: normalise(record.distribution))
+        return [*own, *self._registered.values(), *found]
 
     def present(self) -> list[PluginRecord]:
         """Return cwboost's own classes, those registered, and those of plugins imported before."""
@@ -90,20 +90,25 @@ class Registry:
         own = self._records(self._own_plugins())
         return [*own, *self._registered.values(), *self._records(others)]
 
+    def names(self) -> set[str]:
+        """Return the names that are known without importing more plugins."""
+        names = {record.name for record in self.present() if record.state == "loaded"}
+        waiting = [p for p in self._other_plugins()[0] if p.key not in self._loaded]
+        return names.union(*(plugin.names for plugin in waiting))
+
     # ---------------------------------------------------------------- registration
 
     def register(self, plugin_class: type) -> None:
         """Register a class; raise `FamilyError` if its name belongs to another one."""
         examine(self.kind, plugin_class)
         name = plugin_class.name
-        about = name, plugin_class.__module__, "", name
-        base = PluginRecord(self.kind.noun, *about, "failed", is_registered=True)
-        for owner in [] if name in self._registered else self.find(name):
-            if owner.plugin_class is plugin_class:
+        about = name, plugin_class.__module__, "", plugin_class.__qualname__
+        base = PluginRecord(self.kind.noun, *about, "failed")
+        for record in [] if name in self._registered else self._known(name):
+            if record.plugin_class is plugin_class:
                 return
-            if owner.state != "disabled":
-                raise FamilyError(f"the name {name!r} is taken by {owner.source}")
-        record = record_of(self.kind, plugin_class, base, [name])
+            raise FamilyError(f"the name {name!r} is taken by {record.source}")
+        record = replace(record_of(self.kind, plugin_class, base), is_registered=True)
         present = self._registered.setdefault(name, record)
         # The same module and qualified name: the class was redefined (a notebook's cell).
         if _place(present.plugin_class) != _place(plugin_class):
@@ -112,6 +117,13 @@ class Registry:
                 "which was registered before"
             )
         self._registered[name] = record
+
+    def _known(self, name: str) -> list[PluginRecord]:
+        """Return the records of a name without importing a plugin that does not declare it."""
+        own = self._own_plugins()
+        others, _ = self._other_plugins()
+        plugins = [p for p in [*own, *others] if name in p.names or p.key in self._loaded]
+        return _speaking_for(name, self._records(plugins))
 
     # ---------------------------------------------------------------- loading
 
@@ -160,22 +172,30 @@ class Registry:
         records = []
         for plugin in plugins:
             for record in self._load(plugin):
-                if not plugin.is_own:
-                    if normalise(record.entry_point) in disabled:
+                if record.state == "loaded" and not plugin.is_own:
+                    if normalise(record.name) in disabled:
                         continue
-                    record = self._refuse_taken(record)
+                    record = self._refuse_taken(record, plugin)
                 records.append(record)
         return _mark_conflicts(records)
 
-    def _refuse_taken(self, record: PluginRecord) -> PluginRecord:
+    def _refuse_taken(self, record: PluginRecord, plugin: Plugin) -> PluginRecord:
         """Return the record, marked as failed if its name belongs to someone else."""
-        owners = [own.source for own in self._own_plugins() if record.name in own.names]
-        registered = self._registered.get(record.name)
-        if registered is not None and registered.plugin_class is not record.plugin_class:
-            owners = [f"the class {_place(registered.plugin_class)}"]
-        if record.state != "loaded" or not owners:
+        name, owner = record.name, None
+        for own in self._own_plugins():
+            if name in own.names:
+                owner = f"{own.distribution} {own.version}"
+        if name in self._registered:
+            owner = f"the class {_place(self._registered[name].plugin_class)}"
+            if self._registered[name].plugin_class is record.plugin_class:
+                return record
+        if owner is None and name not in plugin.names:
+            for other in self._other_plugins()[0]:
+                if name in other.names:
+                    owner = f"an entry point of {other.distribution} {other.version}".rstrip()
+        if owner is None:
             return record
-        error = f"ValueError: the name {record.name!r} is taken by {owners[0]}"
+        error = f"ValueError: the name {name!r} is taken by {owner}"
         return replace(record, state="failed", error=error, capabilities=(), plugin_class=None)
 
     # ---------------------------------------------------------------- messages
@@ -193,13 +213,17 @@ class Registry:
         return f"{noun} {name!r} cannot be used, its plugin failed: {reasons}"
 
     def _unknown(self, name: str) -> str:
-        """Return a message with the known names and the closest one."""
-        plugins = [*self._own_plugins(), *self._other_plugins()[0]]
-        names = sorted({*self._registered, *(name for p in plugins for name in p.names)})
+        """Return a message with the known names, the closest one, and how many plugins failed."""
+        names = sorted(self.names())
         message = f"unknown {self.kind.noun} {name!r}"
         close = difflib.get_close_matches(name, names, n=1)
         message += f", did you mean {close[0]!r}?" if close else "."
         message += f" Known: {', '.join(map(repr, names)) or 'none'}."
+        broken = [record for record in self.present() if record.error]
+        if broken:
+            n_plugins = len({(record.source, record.error) for record in broken})
+            count = "1 plugin" if n_plugins == 1 else f"{n_plugins} plugins"
+            message += f" {count} failed to load; 'cwboost plugins' says why."
         if not third_parties_enabled():
             message += " Plugins of other distributions are off (CWBOOST_PLUGINS=0)."
         return message
@@ -207,6 +231,12 @@ class Registry:
 
 def _place(plugin_class: type) -> str:
     return f"{plugin_class.__module__}.{plugin_class.__qualname__}"
+
+
+def _speaking_for(name: str, records: list[PluginRecord]) -> list[PluginRecord]:
+    """Return the usable record of a name, or all that tell why there is none."""
+    loaded = [record for record in records if record.name == name and record.state == "loaded"]
+    return loaded or [record for record in records if name == (record.name or record.entry_point)]
 
 
 def _mark_conflicts(records: list[PluginRecord]) -> list[PluginRecord]:

@@ -11,17 +11,14 @@ from cwboost.families import discovery
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Put distributions on the path for one test: ``install(name, version, mine_plugin=source)``.
-
-    The module's entry point is called "mine" unless entry points are given.
-    """
+    """Put distributions on the path for one test: ``install(name, version, module=source)``."""
     before = set(sys.modules)
     monkeypatch.delenv("CWBOOST_PLUGINS", raising=False)
     monkeypatch.delenv("CWBOOST_DISABLE_PLUGINS", raising=False)
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def install(name, version, entry_points=None, **modules):
-        points = entry_points or {m.removesuffix("_plugin"): m for m in modules}
+        points = entry_points or {module: module for module in modules}
         info = write_distribution(tmp_path, name, version, points, modules)
         importlib.invalidate_caches()
         discovery.refresh()

@@ -18,14 +18,16 @@ def test_a_plugin_is_found_by_name(healthy):
     assert only_record("healthy-dist").source == "healthy-dist 2.1"
 
 
-def test_an_unknown_name_lists_the_known_and_the_closest(healthy):
+def test_an_unknown_name_lists_the_known_and_the_closest_and_no_traceback(healthy):
+    healthy("broken-dist", "0.3", broken_plugin="import a_module_that_nobody_has\n")
     with pytest.raises(FamilyError) as caught:
         get_family("stmup")
     message = str(caught.value)
     assert message.startswith("unknown weak learner 'stmup', did you mean 'stump'? Known: ")
     for name in (*BUILT_IN, "healthy"):
         assert repr(name) in message
-    assert "healthy_plugin" not in sys.modules
+    assert message.endswith("1 plugin failed to load; 'cwboost plugins' says why.")
+    assert "a_module_that_nobody_has" not in message
 
 
 def test_resolve_takes_names_and_instances_only(healthy):

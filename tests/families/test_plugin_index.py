@@ -52,6 +52,20 @@ def test_a_failure_is_told_to_whoever_asks_for_any_of_its_entry_points(install, 
             get_family(name)
     records = [record for record in list_plugins() if record.distribution == "pair"]
     assert [(r.entry_point, r.state) for r in records] == [(name, "failed") for name in points]
+    with pytest.raises(FamilyError, match=r"unknown weak learner 'third'.* 1 plugin failed"):
+        get_family("third")
+
+
+@pytest.mark.parametrize("list_first", [False, True])
+def test_an_entry_point_reserves_its_name(install, list_first):
+    install("owner", "1", {"mine": "owner_plugin"}, owner_plugin=family_source("mine"))
+    install("thief", "2", {"loot": "thief_plugin"}, thief_plugin=family_source("mine"))
+    if list_first:
+        list_plugins()
+    assert get_family("mine").__module__ == "owner_plugin"
+    record = only_record("thief")
+    assert record.state == "failed"
+    assert record.error == "ValueError: the name 'mine' is taken by an entry point of owner 1"
 
 
 @pytest.mark.parametrize("value", ["Healthy.Dist", "healthy", " other , healthy_dist,"])
@@ -99,7 +113,7 @@ def test_the_first_of_two_copies_of_a_distribution_counts(install, tmp_path, mon
     install("healthy-dist", "2.1", **HEALTHY)
     second = tmp_path / "second"
     second.mkdir()
-    write_distribution(second, "Healthy.Dist", "1.0", {"healthy": "healthy_plugin"}, {})
+    write_distribution(second, "Healthy.Dist", "1.0", {"healthy_plugin": "healthy_plugin"}, {})
     monkeypatch.setattr(sys, "path", [*sys.path, str(second)])
     discovery.refresh()
     assert only_record("healthy-dist").state == "loaded"
