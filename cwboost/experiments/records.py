@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from hashlib import sha256
 from pathlib import Path
+
+from cwboost.model_file.container import replace_file
 
 __all__ = ["Records"]
 
@@ -30,9 +31,7 @@ class Records:
         """Save a record in place of any other with its key."""
         path = self._path(record["key"])
         self.folder.mkdir(parents=True, exist_ok=True)
-        new = path.with_suffix(f".{os.getpid()}")
-        new.write_text(json.dumps(record, allow_nan=False), encoding="utf-8")
-        os.replace(new, path)
+        replace_file(path, [json.dumps(record, allow_nan=False).encode()])
 
     def _path(self, key: dict) -> Path:
         digest = sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-__all__ = ["FORMAT_VERSION", "ModelFileError", "default_limit", "read", "write"]
+__all__ = ["FORMAT_VERSION", "ModelFileError", "default_limit", "read", "replace_file", "write"]
 
 FORMAT_VERSION = 1
 MAGIC = b"\x89CWB\r\n\x1a\n"  # as in PNG: a transfer in text mode damages it
@@ -59,7 +59,7 @@ def write(path, header: Mapping, arrays: Mapping[str, np.ndarray]) -> None:
     encoded = text.encode()
     _check_header(encoded)
     prefix = PREFIX.pack(MAGIC, FORMAT_VERSION, len(encoded), zlib.crc32(encoded))
-    _replace(path, [prefix, encoded, *blobs])
+    replace_file(path, [prefix, encoded, *blobs])
 
 
 def _pack(name: str, array: np.ndarray) -> tuple[dict, bytes]:
@@ -79,7 +79,8 @@ def _pack(name: str, array: np.ndarray) -> tuple[dict, bytes]:
     return entry, packed
 
 
-def _replace(path, parts: list[bytes]) -> None:
+def replace_file(path, parts: list[bytes]) -> None:
+    """Write parts to a file in one step: what fails leaves the former file, and no other."""
     target = _regular_target(path)
     # A name of its own length: that of the target may be as long as the system lets it.
     temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(6)}.tmp")
