@@ -96,7 +96,7 @@ def values_of_features(X, n_threads: int = 1) -> Iterator[tuple[np.ndarray, np.n
     if sp.issparse(X):
         columns = canonical_csc(X)
         for start, end in zip(columns.indptr.tolist(), columns.indptr.tolist()[1:]):
-            yield _with_zeros(*_distinct(columns.data[start:end]), n_rows - (end - start))
+            yield _distinct_of_stored(columns.data[start:end], n_rows)
         return
     X = readable(X)
     step = max(1, _BLOCK_BYTES // max(1, n_rows * X.dtype.itemsize))
@@ -122,22 +122,21 @@ def _distinct(column):
         return values.astype(np.float64), counts[values].astype(np.int64)
     ordered = np.sort(column)
     ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]
-    first = np.ones(len(ordered), dtype=bool)
-    first[1:] = ordered[1:] != ordered[:-1]
+    first = np.ones(len(ordered) + 1, dtype=bool)
+    first[1:-1] = ordered[1:] != ordered[:-1]
     start = np.flatnonzero(first)
     # + 0.0: no -0.0 in thresholds
-    return ordered[start].astype(np.float64) + 0.0, np.diff(start, append=len(ordered))
+    return ordered[start[:-1]].astype(np.float64) + 0.0, start[1:] - start[:-1]
 
 
-def _with_zeros(values, counts, n_zeros):
-    """Return values and counts with those of the zeros that a sparse matrix does not store."""
+def _distinct_of_stored(stored, n_rows: int):
+    """Return what `_distinct` does, for a column of which a sparse matrix stores some entries."""
+    n_zeros = n_rows - len(stored)
     if n_zeros == 0:
-        return values, counts
-    place = int(np.searchsorted(values, 0.0))
-    if place < len(values) and values[place] == 0.0:
-        counts[place] += n_zeros
-        return values, counts
-    return np.insert(values, place, 0.0), np.insert(counts, place, n_zeros)
+        return _distinct(stored)
+    values, counts = _distinct(np.append(stored, stored.dtype.type(0)))
+    counts[np.searchsorted(values, 0.0)] += n_zeros - 1
+    return values, counts
 
 
 def _quantiles(values, counts, most: int):
