@@ -163,6 +163,8 @@ def follow(runs, scores, y, weight, n_rounds: int, shorter: float, chooses: bool
         going_on = [run.round() for run in runs]
         if not all(going_on):
             break
+        for run in runs:
+            run.model.forget_learners()
         if chooses:
             now = scores()
             scale, loss = scale_and_loss(now, y, weight, scale)

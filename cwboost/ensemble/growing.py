@@ -83,6 +83,10 @@ class GrowingEnsemble:
             one.add(learners)
         return ids
 
+    def forget_learners(self) -> None:
+        """Let all weak learners go; their numbers stay taken."""
+        self._batches.clear()
+
     def end_round(self, ids, score_index, values, before, entry, offset=None) -> None:
         """Add a round to the model.
 

@@ -53,12 +53,17 @@ def test_rounds_are_few_where_boosting_fits_noise_and_many_where_it_learns():
     assert few < many <= constants.MOST_LENGTH / 0.5
 
 
+def fake_training(settings):
+    model = SimpleNamespace(forget_learners=lambda: None)
+    return SimpleNamespace(n_rounds=0, settings=settings, model=model)
+
+
 def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
     y, noise = np.arange(600) % 3, np.random.default_rng(0).normal(size=(600, 3))
 
     def rounds_of_run(falling):
         """Return how many rounds a run does if that many of them have less and less noise."""
-        training = SimpleNamespace(n_rounds=0, settings=Settings(learning_rate=0.2))
+        training = fake_training(Settings(learning_rate=0.2))
 
         def one_more():
             training.n_rounds += 1
@@ -77,7 +82,7 @@ def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
 
 @pytest.mark.parametrize("chooses", [True, False])
 def test_a_run_that_ends_in_its_first_round_is_measured_after_it(chooses):
-    y, training = np.arange(60) % 3, SimpleNamespace(n_rounds=0, settings=Settings())
+    y, training = np.arange(60) % 3, fake_training(Settings())
 
     def only_one():
         training.n_rounds += 1

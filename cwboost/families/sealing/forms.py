@@ -18,7 +18,7 @@ __all__ = ["check_forms", "check_scores"]
 MOST_OUTPUTS = 2**16
 """Largest number of outputs compared: of many learners, those on fewer examples."""
 
-MOST_LEARNERS = 64
+MOST_LEARNERS = 16
 """Largest number of learners compared: a large model should not be laid out for this alone."""
 
 SCORES_SLACK = 1e-9
