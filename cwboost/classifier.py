@@ -366,7 +366,7 @@ class CWBoostClassifier(BoostingClassifier):
             again = None if first is None else first.rebound(context)
             if again is not None:
                 return again
-            first = bind_family(family, problem.X, context)
+            first = bind_family(family, problem.matrix[0], context, problem.rows)
             if releases and first.rebound(context) is not None:
                 problem.release()
             return first
@@ -386,7 +386,7 @@ class CWBoostClassifier(BoostingClassifier):
         ensemble, state = ensemble_and_state(previous)
         if state is None or state["data"] != self._data:
             ensemble, state = previous.ensemble_, None
-        resume(training, ensemble, problem.X, previous.history_, state)
+        resume(training, ensemble, problem.X(), previous.history_, state)
         return training
 
     def _keeps_state(self) -> bool:

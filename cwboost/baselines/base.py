@@ -71,7 +71,8 @@ class BaselineClassifier(BoostingClassifier):
 
     def _bind(self, problem, rng, family, n_targets: int) -> SealedPricer:
         """Return the family bound to the problem, its pricing sealed."""
-        return bind_family(family, problem.X, self._context(problem, rng, family, n_targets))
+        context = self._context(problem, rng, family, n_targets)
+        return bind_family(family, problem.matrix[0], context, problem.rows)
 
     def _n_scores(self) -> int:
         """Return the number of scores that training adds up: that of the classes."""

@@ -31,7 +31,7 @@ def shared_start(crew: Crew, setup: Setup, start) -> Setup:
     own = np.bincount(y, minlength=len(counts))
     if (own == 0).any():
         return setup
-    base, problem = start(Problem([X[order]], y, own, weight[order]))
+    base, problem = start(Problem([X], order, y, own, weight[order]))
     if base is None:
         return setup
     ranks = np.argsort(order)

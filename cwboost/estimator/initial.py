@@ -47,7 +47,7 @@ def start_again(base: BaseScores | None, problem: Problem, rng, n_threads: int, 
     if base is None:
         return None, problem
     fitted, scores = fitted_init(base.model, problem, rng, n_threads, facts)
-    own = base(problem.X, n_threads) if fitted is None else base.factor * scores
+    own = base(problem.X(), n_threads) if fitted is None else base.factor * scores
     return base, replace(problem, base=own)
 
 
@@ -65,7 +65,7 @@ def fitted_init(model: InitModel | None, problem: Problem, rng, n_threads: int, 
         n_threads=n_threads,
         **facts,
     )
-    fitted, scores = model.fit(read_only(problem.X), problem.y, context)
+    fitted, scores = model.fit(read_only(problem.X()), problem.y, context)
     if fitted is None:
         return None, None
     scores = checked_scores(scores, model, (len(problem.y), len(problem.counts)))

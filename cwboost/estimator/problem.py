@@ -18,34 +18,38 @@ __all__ = ["Problem", "check_labels", "find_missing", "fingerprint", "sort_by_cl
 class Problem:
     """Checked training data: examples of positive weight, sorted by class.
 
-    `matrix` is a list of X alone, an ndarray or a CSR or CSC matrix, and empty once released. `y`
-    are class indices, `counts` the numbers of examples of each, `weight` has a mean between 1/2 and
-    1, and `base`, (n_samples, n_classes), are base scores of the examples without their own labels.
+    `matrix` is a list of X alone, an ndarray or a CSR or CSC matrix, and empty once released. The
+    examples are its `rows`, in this order, or all if that is None. `y` are class indices, `counts`
+    the numbers of examples of each, `weight` has a mean between 1/2 and 1, and `base`, (n_samples,
+    n_classes), are base scores of the examples without their own labels.
     """
 
     matrix: list
+    rows: np.ndarray | None
     y: np.ndarray
     counts: np.ndarray
     weight: np.ndarray
     base: np.ndarray | None = None
 
-    @property
-    def X(self):
-        """The examples."""
-        return self.matrix[0]
+    def X(self, at=None):
+        """Return the examples, or those at some places: in general a copy."""
+        if self.rows is not None:
+            at = self.rows if at is None else self.rows[at]
+        return self.matrix[0] if at is None else self.matrix[0][at]
 
     def release(self) -> None:
-        """Let X go, of this problem and of all that `dataclasses.replace` made from it."""
+        """Let X go, of this problem and of all that share it."""
         self.matrix.clear()
 
-    def take(self, rows) -> Problem:
+    def take(self, at) -> Problem:
         """Return the problem of some of the examples, given in ascending order."""
         return Problem(
-            matrix=[self.X[rows]],
-            y=self.y[rows],
-            counts=np.bincount(self.y[rows], minlength=len(self.counts)),
-            weight=self.weight[rows],
-            base=None if self.base is None else self.base[rows],
+            matrix=self.matrix,
+            rows=at if self.rows is None else self.rows[at],
+            y=self.y[at],
+            counts=np.bincount(self.y[at], minlength=len(self.counts)),
+            weight=self.weight[at],
+            base=None if self.base is None else self.base[at],
         )
 
 
@@ -104,7 +108,8 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
     in_place = len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows)))
     weight = weight[rows]
     problem = Problem(
-        matrix=[X if in_place else X[rows]],
+        matrix=[X],
+        rows=None if in_place else rows,
         y=encoded[order].astype(np.int64),
         counts=np.bincount(encoded, minlength=len(classes)),
         # To a mean near one, by a power of two, which rounds none.
@@ -127,7 +132,7 @@ def _class_factors(class_weight, y) -> np.ndarray:
 
 def fingerprint(problem: Problem) -> int:
     """Return a checksum of the training data."""
-    X = problem.X
+    X = problem.X()
     parts = (X.data, X.indices, X.indptr) if hasattr(X, "indptr") else (X,)
     base = b"" if problem.base is None else problem.base.tobytes()
     crc = zlib.crc32(problem.weight.tobytes() + problem.counts.tobytes() + base)

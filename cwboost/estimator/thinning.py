@@ -61,7 +61,7 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
     # The columns of the master are -1 and +1.
     ensemble = replace(model.ensemble, learners=model.ensemble.learners.signs())
     master = RestrictedMaster(problem.counts, Cs[0], problem.weight, n_threads, base=problem.base)
-    columns = _add_all(master, ensemble, problem.X)
+    columns = _add_all(master, ensemble, problem.X())
     best = None
     for C in Cs:
         start = perf_counter()

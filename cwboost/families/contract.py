@@ -472,3 +472,15 @@ class WeakLearnerFamily(BaseEstimator, ABC):
         ValueError
             If a hyper-parameter is out of range; the message names it.
         """
+
+    def bind_rows(self, X: Matrix, rows: NDArray[np.int64], context: BindContext) -> Pricer:
+        """As `bind` of ``X[rows]``; override it if that takes no copy of X.
+
+        Parameters
+        ----------
+        X : ndarray or CSR/CSC matrix
+        rows : ndarray of shape (n_samples,), dtype int64
+            Places of the examples in X, each at most once.
+        context : BindContext
+        """
+        return self.bind(X[rows], context)

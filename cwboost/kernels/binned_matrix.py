@@ -14,6 +14,8 @@ from cwboost.kernels.threads import usable_threads
 
 __all__ = ["BinnedMatrix"]
 
+_BLOCK_BYTES = 2**24  # of rows that are copied at a time
+
 
 class BinnedMatrix:
     """Bin codes of a matrix, one byte per entry; of a sparse matrix, one byte per stored entry.
@@ -24,6 +26,8 @@ class BinnedMatrix:
         uint8, float32 or float64, in any memory order; CSR or CSC. Not kept.
     bins : Bins, default=None
         None for those of `X`, by the next arguments.
+    rows : ndarray of int, default=None
+        A permutation of the rows of `X`, whose codes are formed in this order; None keeps theirs.
     max_bins : int, default=256
         Maximum number of bins of a feature, including that of missing values; 2 to 256.
     n_threads : int, default=1
@@ -44,7 +48,9 @@ class BinnedMatrix:
         For a `max_bins` out of range, 2**31 rows or more, or a sparse matrix that is malformed.
     """
 
-    def __init__(self, X, bins=None, *, max_bins: int = 256, n_threads: int = 1, n_categories=None):
+    def __init__(
+        self, X, bins=None, rows=None, *, max_bins: int = 256, n_threads: int = 1, n_categories=None
+    ):
         if not 2 <= max_bins <= 256:
             raise ValueError(f"max_bins must be 2 to 256, got {max_bins!r}")
         self.n_rows, self.n_features = X.shape
@@ -58,11 +64,10 @@ class BinnedMatrix:
         self._entries = None
         if sp.issparse(X):
             self.codes = np.zeros(0, dtype=np.uint8)
-            self._encode_sparse(canonical_csc(X))
+            self._encode_sparse(canonical_csc(X if rows is None else X[rows]))
         else:
             self.codes = np.zeros(self.n_features * self.n_rows + 64, dtype=np.uint8)
-            starts = self.bins.bin_start
-            encode_columns(readable(X).T, bins.highest, starts, self._columns, self.n_threads)
+            self._encode(X, rows)
 
     @property
     def _columns(self):
@@ -81,6 +86,14 @@ class BinnedMatrix:
                     f"{max_bins - 1}"
                 )
             check_codes(X[:, place], place, n)
+
+    def _encode(self, X, rows):
+        starts, highest = self.bins.bin_start, self.bins.highest
+        step = max(1, _BLOCK_BYTES // max(1, self.n_features * X.dtype.itemsize))
+        for start in range(0, self.n_rows, step):
+            block = slice(start, start + step)
+            values = readable(X[block] if rows is None else X[rows[block]])
+            encode_columns(values.T, highest, starts, self._columns[:, block], self.n_threads)
 
     def _encode_sparse(self, X):
         starts, highest = self.bins.bin_start, self.bins.highest

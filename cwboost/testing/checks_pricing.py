@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from sklearn.base import clone
 
 from cwboost.families.contract import Pricer
 from cwboost.testing.material import (
@@ -225,6 +226,17 @@ def check_rebound(family):
             assert_same_priced(
                 family, own.price(weights, WHOLE), found, f"round {number} of {what}"
             )
+
+
+def check_bind_rows(family):
+    """Check that bind_rows() does what bind() of a copy of these rows does."""
+    X = pixels()
+    order = np.random.default_rng(5).permutation(len(X))
+    for what, rows in ("all rows", order), ("some rows", order[::3]):
+        weights = boosting_weights(len(rows))
+        found = clone(family).bind_rows(X, rows, context_of(X[rows], seed=0))
+        expected = bind(family, X[rows]).price(weights, WHOLE)
+        assert_same_priced(family, expected, found.price(weights, WHOLE), f"bind_rows of {what}")
 
 
 def check_shared_pricing(family):

@@ -58,6 +58,7 @@ OWN_WIDTHS |= {"check_sparse_memory"}
 
 # A check of a claim applies only to a family that makes the claim.
 CLAIM_OF_CHECK = {
+    "check_bind_rows": "bind_rows",
     "check_categories": "max_categories",
     "check_determinism": "deterministic",
     "check_exact_at_scale": "exact",
@@ -161,6 +162,8 @@ def _claims(family: WeakLearnerFamily) -> set[str]:
         claims.add("exact")
     if type(pricer).rebound is not Pricer.rebound:
         claims.add("rebound")
+    if type(family).bind_rows is not WeakLearnerFamily.bind_rows:
+        claims.add("bind_rows")
     if isinstance(family, PartitionedFamily):
         with suppress(TypeError, ValueError):  # what refuses partitions does not claim them
             family.check_partitioned()

@@ -142,10 +142,16 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         )
 
     def bind(self, X, context):
+        return self.bind_rows(X, None, context)
+
+    def bind_rows(self, X, rows, context):
+        if rows is not None and len(rows) < X.shape[0]:
+            X, rows = X[rows], None
         settings = self._settings(*X.shape)
         n_threads = usable_threads(context.n_threads)
         binned = BinnedMatrix(
             X,
+            rows=rows,
             max_bins=self.max_bins,
             n_threads=n_threads,
             n_categories=self._n_categories(context),

@@ -66,6 +66,7 @@ LOADS = "for name, dtype in DTYPES.items():"
 SCORER = "return AdditiveScores(*parts, coef)"
 FLAT = "return cwboost.stump_trees(self.feature, self.threshold, self.polarity, self.missing)"
 CAN = "Capabilities(missing_values=True)"
+TYPE = "learners_type = ReferenceLearners"
 KEEPS_SHARE = "self.share = share"
 BINDS = "return ReferencePricer(X, self.share, context.random_state)"
 
@@ -238,6 +239,11 @@ FAULTS = {
         (result("return None"), "fit", "pricing must return a Priced, got NoneType"),
         (result("weights *= 0.5"), "fit", "read-only"),
         (result("edges[99]"), "fit", "raised by weak learner 'reference_stump'"),
+    ],
+    TYPE: [
+        (f"{TYPE}\n\ndef bind_rows(self, X, rows, context):\n"
+         "    return self.bind(X[np.sort(rows)], context)",
+         "bind_rows", "bind_rows of all rows: the learners differ"),
     ],
     ASKED: [
         ("def rebound(self, context):\n    return self\n\n" + ASKED,

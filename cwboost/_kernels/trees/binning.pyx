@@ -74,8 +74,11 @@ cdef void codes_of(
 
 
 def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
-                   const int64_t[::1] bin_start, uint8_t[:, ::1] codes, int n_threads):
-    """Write the codes of dense features, (n_features, n_rows), see `Bins` for their bins."""
+                   const int64_t[::1] bin_start, uint8_t[:, :] codes, int n_threads):
+    """Write the codes of dense features, (n_features, n_rows), see `Bins` for their bins.
+
+    The last axis of `codes` is contiguous.
+    """
     cdef int64_t n_features = columns.shape[0], n_rows = columns.shape[1], task, f, first
     cdef int64_t step = columns.strides[1] // <int64_t> sizeof(feature_t)
     cdef int64_t n_tasks = n_features * ((n_rows + ROWS - 1) // ROWS)

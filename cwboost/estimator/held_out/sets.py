@@ -65,7 +65,7 @@ def split_off(problem: Problem, classes, fraction: float, random_state):
     kept.sort()
     weight = problem.weight[held]
     weight = None if (problem.weight == problem.weight[0]).all() else weight
-    return problem.take(kept), (problem.X[held], problem.y[held], weight)
+    return problem.take(kept), (problem.X(held), problem.y[held], weight)
 
 
 def followed_sets(examples: Mapping, classes, watched: Metric | None, base) -> list[HeldOutScores]:

@@ -34,10 +34,16 @@ UINT8, INT8, INT32, INT64, FLOAT64 = map(
 )
 
 
-def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPricer:
-    """Bind a family to a read-only view of a training matrix, and seal its pricer."""
-    sample = Sample(X)
-    pricer = noted(lambda: f"bind of {family_source(family)}", family.bind, read_only(X), context)
+def bind_family(family: WeakLearnerFamily, X, context: BindContext, rows=None) -> SealedPricer:
+    """Bind a family to a read-only view of a training matrix, and seal its pricer.
+
+    The examples are those of `rows`, in this order; None takes all.
+    """
+    sample, where = Sample(X, rows), lambda: f"bind of {family_source(family)}"
+    if rows is None:
+        pricer = noted(where, family.bind, read_only(X), context)
+    else:
+        pricer = noted(where, family.bind_rows, read_only(X), read_only(rows), context)
     return SealedPricer(pricer, family, sample, context)
 
 

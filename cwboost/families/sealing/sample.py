@@ -14,16 +14,17 @@ N_CHECKED_ROWS = 128
 
 
 class Sample:
-    """Read-only copies of `N_CHECKED_ROWS` rows of a training matrix: always the same places.
+    """Read-only copies of `N_CHECKED_ROWS` training examples: always the same places.
 
-    `rows` are the places, ascending; `n_samples` is the number of rows of the matrix.
+    The examples are the `rows` of X, or all of it. The attribute `rows` has the places among these,
+    ascending; `n_samples` is their number.
     """
 
-    def __init__(self, X):
-        self.n_samples = X.shape[0]
+    def __init__(self, X, rows=None):
+        self.n_samples = X.shape[0] if rows is None else len(rows)
         n = min(self.n_samples, N_CHECKED_ROWS)
         self.rows = np.sort(np.random.default_rng(0).choice(self.n_samples, n, replace=False))
-        self.X = read_only(X[self.rows])
+        self.X = read_only(X[self.rows if rows is None else rows[self.rows]])
 
 
 def read_only(X):

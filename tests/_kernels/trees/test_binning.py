@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from cwboost._kernels.trees.binning import encode_columns, encode_entries
+from scipy.sparse import csr_array
+
+from cwboost.kernels import BinnedMatrix, binned_matrix
 
 
 def wanted_codes(values, highest):
@@ -49,3 +52,13 @@ def test_columns_of_several_features_with_two_threads(dtype):
         codes = np.empty((5, 1_000), dtype=np.uint8)
         encode_columns(X.T, highest, starts, codes, n_threads)
         np.testing.assert_array_equal(codes, wanted)
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, csr_array])
+def test_rows_in_another_order_have_the_codes_of_a_copy(form, monkeypatch):
+    monkeypatch.setattr(binned_matrix, "_BLOCK_BYTES", 1_000)
+    X = np.random.default_rng(0).integers(0, 200, (300, 4)).astype(np.float32)
+    rows = np.random.default_rng(1).permutation(300)
+    found, expected = BinnedMatrix(form(X), rows=rows), BinnedMatrix(form(X)[rows])
+    for feature in range(4):
+        np.testing.assert_array_equal(found.column(feature), expected.column(feature))
