@@ -98,7 +98,8 @@ class CWBoostClassifier(BoostingClassifier):
         Violation above which "total" corrects a coefficient again; "stagewise" does not use it.
     learning_rate : float or None, default=None
         In (0, 1]. Fraction of the exact coordinate step taken for a new coefficient. None is 0.1
-        with "stagewise". "total" solves for every coefficient, so that it must be None or 1.
+        with "stagewise", and less if a holdout run finds that fewer than 100 rounds suffice: fit
+        then does 100 smaller ones. "total" solves for every coefficient: None or 1.
     subsample : float or None, default=None
         In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
         every round. None is 0.5 with "stagewise" and 1 with "total".
@@ -172,6 +173,8 @@ class CWBoostClassifier(BoostingClassifier):
         Number of rounds trained.
     best_iteration_ : int
         Number of rounds that the model keeps; less than ``n_iter_`` after early stopping.
+    learning_rate_ : float
+        The step that these rounds took, see `learning_rate`.
     probability_scale_ : float
         Factor of the scores in the softmax of `predict_proba`.
     stop_reason_ : str
@@ -196,6 +199,7 @@ class CWBoostClassifier(BoostingClassifier):
     _model_attributes: ClassVar[dict[str, type]] = {
         "n_iter_": int,
         "best_iteration_": int,
+        "learning_rate_": float,
         "stop_reason_": str,
     }
 
@@ -327,6 +331,8 @@ class CWBoostClassifier(BoostingClassifier):
         if has_held_out or not (chooses or learns_scale):
             return plan
         found = run(plan.n_rounds, chooses) or plan
+        if chooses and self.learning_rate is None:
+            found = found.with_enough_rounds()
         return found if is_auto else replace(found, scale=plan.scale, conformity=None)
 
     # ---------------------------------------------------------------- training
@@ -345,6 +351,7 @@ class CWBoostClassifier(BoostingClassifier):
             base, problem = None, replace(problem, base=None)
         followed = sets.followed_sets(examples, self.classes_, plan.watched, base)
         pricer = bind(problem, rng)
+        settings = plan.settings(settings)
         training = self._training(problem, pricer, settings, followed, previous, rng)
         return self._loop(training, base, plan, start)
 
@@ -506,6 +513,7 @@ class CWBoostClassifier(BoostingClassifier):
         """Return the attributes of the rounds that the model keeps."""
         attributes = super()._fitted_attributes(fit, stop_reason)
         n_rounds, training = attributes["n_iter_"], fit.training
+        attributes["learning_rate_"] = training.settings.learning_rate
         model = attributes["model_"]
         if model.base is not None:
             model = replace(model, base_share=training.share_of_base)

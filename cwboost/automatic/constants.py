@@ -39,5 +39,9 @@ PATIENCE, LEAST_FALL = 3.6, 0.01
 """A holdout run ends when rounds of this sum of learning rates have lowered the log loss by less
 than this share: to go on costs more than it gains."""
 
+ENOUGH_ROUNDS = 100
+"""Training does no fewer rounds than this, if it may choose the learning rate: where fewer suffice,
+it takes as much smaller steps. More trees vary less, and are cheap where these are few."""
+
 FEWEST_ROUNDS = 20
 """Models of fewer rounds keep the scale of the loss, which suits them."""

@@ -41,10 +41,11 @@ __all__ = [
 class Plan:
     """What is settled before the first round, some of it by a holdout run.
 
-    Training ends after `n_rounds` at the latest. `scale` is that of the probabilities, unless
-    held-out examples tell it, and `watched` what early stopping watches. Of the examples that a
-    holdout run left out, `conformity` is at this scale, and `loss` the log loss after these rounds.
-    Without `keeps_base`, boosting had better start from zero than from the base scores.
+    Training ends after `n_rounds` at the latest, of `step` times the learning rate. `scale` is that
+    of the probabilities, unless held-out examples tell it, and `watched` what early stopping
+    watches. Of the examples that a holdout run left out, `conformity` is at this scale, and `loss`
+    the log loss after these rounds. Without `keeps_base`, boosting had better start from zero than
+    from the base scores.
     """
 
     n_rounds: int
@@ -53,6 +54,16 @@ class Plan:
     conformity: Conformity | None = None
     loss: float = np.nan
     keeps_base: bool = True
+    step: float = 1.0
+
+    def with_enough_rounds(self) -> Plan:
+        """Return a plan of the same length of boosting, of more rounds if these are few."""
+        n_rounds = max(self.n_rounds, at.ENOUGH_ROUNDS)
+        return replace(self, n_rounds=n_rounds, step=self.n_rounds / n_rounds)
+
+    def settings(self, settings: Settings) -> Settings:
+        """Return the settings of a training by this plan."""
+        return replace(settings, learning_rate=self.step * settings.learning_rate)
 
 
 def init_of(init, is_default: bool):

@@ -185,10 +185,9 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             crew.ask(("drop_base", ()))
             setup = replace(setup, base=None)
             training = _training(crew, setup, family, settings, rng)
-        if sets:
-            held_out = [PartitionedSets(crew, self.classes_, sets, plan.watched)]
-            of_training = training.pricer, training.master
-            training = PartitionedTraining(*of_training, settings, rng, held_out)
+        held_out = [PartitionedSets(crew, self.classes_, sets, plan.watched)] if sets else []
+        settings = plan.settings(settings)
+        training = PartitionedTraining(training.pricer, training.master, settings, rng, held_out)
         training.is_followed = bool(self.callbacks or self.verbose)
         if previous is not None:
             training.resume(previous.ensemble_, previous.history_)

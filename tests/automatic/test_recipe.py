@@ -31,7 +31,7 @@ def test_the_default_is_what_it_stands_for(halves):
         n_estimators=clf.n_iter_,
         correction="stagewise",
         C=1e12,
-        learning_rate=0.1,
+        learning_rate=clf.learning_rate_,
         subsample=0.5,
         probability_scale=clf.probability_scale_,
     )
@@ -51,6 +51,14 @@ def test_rounds_are_few_where_boosting_fits_noise_and_many_where_it_learns():
     few = default(init=None, learning_rate=0.5).fit(X, noise).n_iter_
     many = default(init=None, learning_rate=0.5).fit(X, boxes).n_iter_
     assert few < many <= constants.MOST_LENGTH / 0.5
+
+
+def test_where_few_rounds_suffice_there_are_more_of_smaller_steps():
+    X, y = np.random.default_rng(0).normal(size=(600, 5)), np.arange(600) % 3
+    few, many = (default(init=None, learning_rate=rate).fit(X, y) for rate in (0.1, None))
+    assert few.n_iter_ < many.n_iter_ == constants.ENOUGH_ROUNDS
+    lengths = [clf.ensemble_.coef().sum() for clf in (few, many)]
+    assert lengths[1] == pytest.approx(lengths[0], rel=0.3)
 
 
 def fake_training(settings):
