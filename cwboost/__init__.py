@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # what `_LAZY` says, for type checkers
         PricingPlan,
     )
     from cwboost.families.sealing.faults import FamilyFault
+    from cwboost.families.tree_learners import TreeLearners
     from cwboost.kernels.include import get_include
     from cwboost.model_file.container import ModelFileError
     from cwboost.model_file.saving import load_model
@@ -98,6 +99,7 @@ _LAZY = {
     "PartitionedFamily": "cwboost.families.partitioned",
     "PricingPlan": "cwboost.families.partitioned",
     "SklearnFamily": "cwboost.families.composed.sklearn_family",
+    "TreeLearners": "cwboost.families.tree_learners",
     "check_arrays": "cwboost.families.array_learners",
     "count_max_features": "cwboost.families.max_features",
     "get_family": "cwboost.families.discovery",

@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cwboost.estimator.export_rules import rule_of
 from cwboost.estimator.parameters import check_choice
-from cwboost.families.composed.joined_trees import plain_features
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
+from cwboost.families.joined_trees import plain_features
 from cwboost.kernels import log
 from cwboost.support.extras import extra
 

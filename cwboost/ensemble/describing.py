@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cwboost.families.composed.joined_trees import trees_on_features
 from cwboost.families.contract import WeakLearners
 from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.joined_trees import trees_on_features
 from cwboost.kernels.category_sets import CategorySets
 
 __all__ = ["describe", "direction_of", "terms_of"]

@@ -11,8 +11,8 @@ from scipy import sparse
 from cwboost._kernels.prediction.shapley import ShapleySum, TreePlan, count_cover
 from cwboost.ensemble.directed_shapley import DirectedShapley
 from cwboost.ensemble.model import Ensemble
-from cwboost.families.composed.joined_trees import trees_on_features
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
+from cwboost.families.joined_trees import trees_on_features
 from cwboost.kernels import usable_threads
 from cwboost.support.samples import evenly_spaced
 

@@ -9,8 +9,8 @@ import numpy as np
 from cwboost.ensemble.describing import describe, direction_of
 from cwboost.ensemble.inspection import ClassColumns
 from cwboost.ensemble.model import Ensemble
-from cwboost.families.composed.joined_trees import plain_features
 from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.joined_trees import plain_features
 
 __all__ = ["COLUMNS", "STRONGEST", "node_rows", "strongest", "tree_rows"]
 

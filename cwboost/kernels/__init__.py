@@ -28,7 +28,7 @@ from cwboost.kernels.projector import Projector, inverse_factor, matrix_product,
 from cwboost.kernels.sketch import FeatureSketch
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads
-from cwboost.kernels.tree_scores import TreeScores, rows_for_trees
+from cwboost.kernels.tree_scores import TreeScores
 
 __all__ = [
     "THRESHOLDS_SEARCHED",
@@ -65,7 +65,6 @@ __all__ = [
     "log_softmax",
     "matrix_product",
     "readable",
-    "rows_for_trees",
     "seeded_directions",
     "softmax",
     "thresholds_between",

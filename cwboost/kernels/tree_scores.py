@@ -11,7 +11,7 @@ from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
 
-__all__ = ["TreeScores", "rows_for_trees"]
+__all__ = ["TreeScores"]
 
 
 class TreeScores:
@@ -44,17 +44,15 @@ class TreeScores:
         ndarray of shape (n_samples, n_scores), dtype float64
             The same bits for any number of threads and any way of cutting X into chunks of rows.
         """
-        return self._bound(X.shape[1]).scores(
-            rows_for_trees(X), self.coef, usable_threads(n_threads)
-        )
+        return self._bound(X.shape[1]).scores(_rows(X), self.coef, usable_threads(n_threads))
 
     def outputs(self, X) -> np.ndarray:
         """Return outputs of the trees on `X`, int8 of shape (n_samples, n_trees)."""
-        return self._bound(X.shape[1]).outputs(rows_for_trees(X))
+        return self._bound(X.shape[1]).outputs(_rows(X))
 
     def sets(self, X) -> np.ndarray:
         """Return the rows of `X` with +1, uint64 of shape (ceil(n_samples / 64), n_trees)."""
-        return self._bound(X.shape[1]).sets(rows_for_trees(X))
+        return self._bound(X.shape[1]).sets(_rows(X))
 
     def _bound(self, n_features: int) -> TreeEvaluator:
         if n_features < self.n_needed:
@@ -65,7 +63,7 @@ class TreeScores:
         return evaluator
 
 
-def rows_for_trees(X):
+def _rows(X):
     """Return `X` as `TreeEvaluator` reads it: an array, or the triple of a CSR matrix."""
     if not sparse.issparse(X):
         return readable(X)

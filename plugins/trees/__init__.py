@@ -1,11 +1,10 @@
 """Binary trees as weak learners of cwboost."""
 
 from cwboost.plugins.trees.family import AutoFamily, TreeFamily
-from cwboost.plugins.trees.learners import TreeLearners
 
 import cwboost
 
-__all__ = ["AutoFamily", "TreeFamily", "TreeLearners"]
+__all__ = ["AutoFamily", "TreeFamily"]
 
 
 @cwboost.hookimpl

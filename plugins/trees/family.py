@@ -7,7 +7,6 @@ from copy import copy
 from numbers import Integral, Real
 
 import numpy as np
-from cwboost.plugins.trees.learners import TreeLearners
 from cwboost.plugins.trees.partitioned import TreePlan
 
 import cwboost
@@ -105,7 +104,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     name = "tree"
     api_version = 1
-    learners_type = TreeLearners
+    learners_type = cwboost.TreeLearners
 
     def __init__(
         self,
@@ -269,8 +268,9 @@ class TreePricer(cwboost.Pricer):
         nodes, packed, edges, cells = self._grower.grow(
             weights, seeds, request.rows, self._monotonic, with_cells
         )
-        learners = TreeLearners.of_nodes(nodes, self._n_features)
-        counts = np.diff(learners.offsets) if with_cells else None
+        trees = cwboost.ThresholdTrees.from_nodes(nodes)
+        learners = cwboost.TreeLearners(trees, self._n_features)
+        counts = learners.cell_counts if with_cells else None
         return cwboost.Priced(learners, packed, edges, cells=cells, cell_counts=counts)
 
     def rebound(self, context):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import blake2b
 
 import numpy as np
-from cwboost.plugins.trees.learners import TreeLearners
 
 import cwboost
 from cwboost.kernels import BinnedMatrix, Bins, GrowingTrees, NodeRows
@@ -48,11 +47,12 @@ class TreePlan(cwboost.PricingPlan):
                 nodes = trees.constants(edges, totals)
             edges = np.maximum(edges, np.abs(totals))
         learners = self._learners(nodes)
-        counts = np.diff(learners.offsets) if request.with_cells else None
+        counts = learners.cell_counts if request.with_cells else None
         return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)), counts)
 
     def _learners(self, nodes):
-        return TreeLearners.of_nodes(nodes, self.bins.n_features)
+        trees = cwboost.ThresholdTrees.from_nodes(nodes)
+        return cwboost.TreeLearners(trees, self.bins.n_features)
 
 
 class PartitionTrees(cwboost.PartitionPricer):
@@ -88,36 +88,36 @@ class PartitionTrees(cwboost.PartitionPricer):
         """Return packed outputs and cells; of the last trees, they are known."""
         key = _nodes_key(learners.arrays())
         if self._evaluated[0] != key:
-            self._evaluated = key, *self._outputs_and_cells(learners)
+            self._evaluated = key, *self._outputs_and_cells(learners.trees)
         return self._evaluated[1:]
 
-    def _outputs_and_cells(self, learners):
-        inner = learners.feature >= 0
-        features = learners.feature[inner]
+    def _outputs_and_cells(self, trees):
+        inner = trees.feature >= 0
+        features = trees.feature[inner]
         first, width = np.zeros((2, len(inner)), dtype=np.int64)
-        first[inner] = self._bins.bins_below(features, learners.threshold[inner])
-        last = np.minimum(self._bins.n_bins[features] + (learners.missing[inner] > 0), CODES)
+        first[inner] = self._bins.bins_below(features, trees.threshold[inner])
+        last = np.minimum(self._bins.n_bins[features] + (trees.missing[inner] > 0), CODES)
         width[inner] = last - first[inner]
-        fields = {name: getattr(learners, name) for name in ("left", "feature", "output")}
-        if learners.category_sets is not None:
-            is_set = learners.category_sets.is_set
-            fields |= {"categorical": is_set, "right": self._sides(learners, is_set)}
+        fields = {name: getattr(trees, name) for name in ("left", "feature", "output")}
+        if trees.category_sets is not None:
+            is_set = trees.category_sets.is_set
+            fields |= {"categorical": is_set, "right": self._sides(trees, is_set)}
             first[is_set] = width[is_set] = 1  # of the sides
-        return self._rows.outputs(learners.offsets, first=first, width=width, **fields)
+        return self._rows.outputs(trees.offsets, first=first, width=width, **fields)
 
-    def _sides(self, learners, is_set):
+    def _sides(self, trees, is_set):
         """Return the codes that go right in nodes that test categories."""
         right = np.zeros((len(is_set), CODES // 8), dtype=np.uint8)
         nodes = np.flatnonzero(is_set)
-        features = learners.feature[nodes]
+        features = trees.feature[nodes]
         if not (self._bins.n_categories[features] > 0).all():
             raise ValueError("a tree tests categories of a column of numbers")
         for node, f in zip(nodes.tolist(), features.tolist()):
             known = self._bins.lowest[self._bins.bin_start[f] : self._bins.bin_start[f + 1]]
             values = np.full(CODES, np.nan)
             values[: len(known)] = known
-            sides = learners.category_sets.contains(np.full(CODES, node), values)
-            sides[len(known) :] = learners.missing[node] > 0
+            sides = trees.category_sets.contains(np.full(CODES, node), values)
+            sides[len(known) :] = trees.missing[node] > 0
             right[node] = np.packbits(sides, bitorder="little")
         return right.view("<u8")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cwboost
-from cwboost.families.composed.joined_trees import join_trees
+from cwboost.families.joined_trees import join_trees
 from cwboost.kernels import CategorySets
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from cwboost.plugins.trees import TreeFamily, TreeLearners
+from cwboost.plugins.trees import TreeFamily
 from models import bind
 
-from cwboost import BindContext, PricingRequest
+from cwboost import BindContext, PricingRequest, TreeLearners
 
 
 def fitted(X, n_trees=6, seed=0, **params):
@@ -23,9 +23,9 @@ def test_feature_shares_are_the_gains_of_their_comparisons():
     learners = TreeLearners.concatenate([fitted(X).learners, fitted(np.ones((9, 7))).learners])
     shares = learners.feature_shares(7).toarray()
     expected = np.zeros((12, 7))
-    tree = np.repeat(np.arange(12), np.diff(learners.offsets))
-    inner = learners.feature >= 0
-    np.add.at(expected, (tree[inner], learners.feature[inner]), learners.gain[inner])
+    tree = np.repeat(np.arange(12), np.diff(learners.trees.offsets))
+    inner = learners.trees.feature >= 0
+    np.add.at(expected, (tree[inner], learners.trees.feature[inner]), learners.trees.gain[inner])
     np.testing.assert_allclose(shares, expected)
     assert shares[:6].any() and not shares[6:].any()
 
@@ -127,8 +127,9 @@ def test_signs_of_graded_trees_are_trees_without_equal_neighbours():
     np.testing.assert_array_equal(signs.outputs(X), np.where(graded.outputs(X) < 0, -1, 1))
     signs.flat_form().check(X.shape[1])
     assert graded.is_graded and not signs.is_graded and signs.signs() is signs
-    child = np.repeat(signs.offsets[:-1], np.diff(signs.offsets)) + signs.left
-    inner = signs.feature >= 0
-    one, other = signs.output[child[inner]], signs.output[child[inner] + 1]
+    trees = signs.trees
+    child = np.repeat(trees.offsets[:-1], signs.cell_counts) + trees.left
+    inner = trees.feature >= 0
+    one, other = trees.output[child[inner]], trees.output[child[inner] + 1]
     assert not ((one == other) & (one != 0)).any()
-    assert 0 < len(signs.feature) < len(graded.feature)
+    assert 0 < len(trees.feature) < len(graded.trees.feature)

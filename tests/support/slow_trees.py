@@ -119,17 +119,18 @@ def grow(X, weights, *, criterion, max_depth=None, max_leaf_nodes=None, min_samp
 
 def nested(learners, t):
     """Return tree t of a batch in the form that `grow` returns."""
-    first = int(learners.offsets[t])
+    trees = learners.trees
+    first = int(trees.offsets[t])
 
     def node(place):
         k = first + place
-        if learners.feature[k] < 0:
-            return int(learners.output[k])
-        left = int(learners.left[k])
+        if trees.feature[k] < 0:
+            return int(trees.output[k])
+        left = int(trees.left[k])
         return (
-            int(learners.feature[k]),
-            float(learners.threshold[k]),
-            int(learners.missing[k]),
+            int(trees.feature[k]),
+            float(trees.threshold[k]),
+            int(trees.missing[k]),
             node(left),
             node(left + 1),
         )

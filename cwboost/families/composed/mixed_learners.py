@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.families.array_learners import check_arrays
-from cwboost.families.composed.joined_trees import join_trees
 from cwboost.families.contract import WeakLearners, coef_of
 from cwboost.families.discovery import get_family
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
+from cwboost.families.joined_trees import join_trees
 
 __all__ = ["MixedLearners"]
 

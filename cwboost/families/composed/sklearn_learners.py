@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.families.array_learners import ArrayLearners
-from cwboost.families.composed.joined_trees import join_trees
 from cwboost.families.contract import WeakLearners, coef_of, sum_outputs
-from cwboost.families.flat_forms import DTYPES, ThresholdTrees, stump_trees
+from cwboost.families.flat_forms import ThresholdTrees, stump_trees
+from cwboost.families.tree_learners import TreeLearners
 from cwboost.kernels import THRESHOLDS_SEARCHED, Projector, chance_deviations
 
 __all__ = [
@@ -64,12 +64,8 @@ class SklearnLearners(WeakLearners):
         return type(batches[0]).concatenate(batches)
 
 
-class TreeModels(SklearnLearners):
+class TreeModels(TreeLearners, SklearnLearners):
     """Decision trees."""
-
-    def __init__(self, trees: ThresholdTrees, n_features: int):
-        self.trees = trees
-        self.n_features = n_features
 
     @classmethod
     def of(cls, estimator, X, label, size) -> TreeModels:
@@ -105,38 +101,6 @@ class TreeModels(SklearnLearners):
 
     def reversed(self) -> TreeModels:
         return TreeModels(replace(self.trees, output=-self.trees.output), self.n_features)
-
-    def __len__(self) -> int:
-        return len(self.trees)
-
-    def outputs(self, X) -> np.ndarray:
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
-        return self.trees.outputs(X)
-
-    def flat_form(self) -> ThresholdTrees:
-        return self.trees
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        return self.trees.arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> TreeModels:
-        names = [*DTYPES, "gain"]
-        if set(arrays) != set(names):
-            raise ValueError(f"trees have the arrays {sorted(names)}, got {sorted(arrays)}")
-        trees = ThresholdTrees(**arrays)
-        trees.check(n_features)
-        if trees.is_graded:
-            raise ValueError("output: expected -1 or +1 in leaves")
-        return cls(trees, n_features)
-
-    def take(self, indices) -> TreeModels:
-        return TreeModels(join_trees([self.trees], indices), self.n_features)
-
-    @classmethod
-    def concatenate(cls, batches: Sequence[TreeModels]) -> TreeModels:
-        return cls(join_trees([batch.trees for batch in batches]), batches[0].n_features)
 
 
 def _gains(estimator, X, label, size) -> np.ndarray:

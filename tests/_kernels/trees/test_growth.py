@@ -89,7 +89,7 @@ def test_best_first_with_leaves_to_spare_grows_the_same_trees():
     X, weights = few_values(np.random.default_rng(3), 9_000, 6, 90, True)
     params = {"max_depth": 12, "max_features": 3, "min_samples_leaf": 3}
     plain, best = (price(X, weights, max_leaf_nodes=n, **params) for n in (None, 9_000))
-    assert len(plain.learners.feature) > 500
+    assert len(plain.learners.trees.feature) > 500
     np.testing.assert_equal(best.learners.arrays(), plain.learners.arrays())
 
 
@@ -173,7 +173,7 @@ def test_equal_partitions_tie_to_the_first_feature():
         X = np.column_stack([rng.integers(0, 2, 200), -x, x, np.exp(x), -np.exp(x)])
         weights = np.sign(x - rng.uniform(-1, 1)) * rng.exponential(size=200) / 3
         priced = price(X, weights, max_features=None, criterion="edge", max_depth=1)
-        assert priced.learners.feature[0] == 1
+        assert priced.learners.trees.feature[0] == 1
 
 
 def test_edges_are_exact_sums_of_rounded_weights():
@@ -196,7 +196,7 @@ def test_infinite_and_huge_values():
         weights = np.where(np.arange(8) < cut, -1.0, 1.0)
         priced = price(X, weights, max_depth=1, criterion="edge")
         assert priced.edges[0] == 8
-        assert np.isfinite(priced.learners.threshold[0])
+        assert np.isfinite(priced.learners.trees.threshold[0])
         assert np.array_equal(priced.learners.outputs(X)[:, 0], weights)
 
 
@@ -220,7 +220,7 @@ def test_many_values_are_binned(max_bins, dtype):
     priced = price(X, signed_weights(rng, 3000, 4), max_bins=max_bins)
     assert np.array_equal(unpack_outputs(priced.outputs, 3000), priced.learners.outputs(X))
     for f in range(3):
-        cuts = np.unique(priced.learners.threshold[priced.learners.feature == f])
+        cuts = np.unique(priced.learners.trees.threshold[priced.learners.trees.feature == f])
         assert len(cuts) <= max_bins
 
 

@@ -59,10 +59,10 @@ def test_trees_of_partitions_are_those_of_one_machine(kind, settings, with_cells
     request = PricingRequest(with_cells=with_cells)
     alone = family.bind(X, one).price(weights, request)
     chosen, parts, here = together(family, X, weights, many, request)
-    assert len(alone.learners.feature) > 3 * K
+    assert len(alone.learners.trees.feature) > 3 * K
     np.testing.assert_equal(chosen.learners.arrays(), alone.learners.arrays())
     assert np.array_equal(alone.edges, chosen.edges)
-    signed = chosen.learners.outputs(X) > 0
+    signed = chosen.learners.trees.outputs(X) > 0
     for rows, (packed, cells) in zip(parts, here):
         assert np.array_equal(np.packbits(signed[rows], axis=0, bitorder="little").T, packed)
         assert not with_cells or np.array_equal(alone.cells[:, rows], cells)
@@ -76,7 +76,7 @@ def test_trees_are_the_same_with_room_for_few_saved_histograms_or_none(n_copies)
     family = TreeFamily(max_features=None, max_depth=6)
     alone = family.bind(X, context(1)).price(weights)
     chosen = together(family, X, weights, context(1))[0]
-    assert len(alone.learners.feature) > 20
+    assert len(alone.learners.trees.feature) > 20
     np.testing.assert_equal(chosen.learners.arrays(), alone.learners.arrays())
 
 
@@ -91,13 +91,13 @@ def test_a_constant_beats_a_tree_of_trimmed_weights_on_partitions_too():
         alone = family.bind(X, context(1)).price(weights)
         chosen = together(family, X, weights, context(1))[0]
         assert chosen.edges[0] >= abs(weights.sum()) * (1 - 1e-12)
-        n_constant += len(alone.learners.feature) == 1
-        assert len(chosen.learners.feature) == 1 or chosen.edges[0] > abs(weights.sum())
+        n_constant += len(alone.learners.trees.feature) == 1
+        assert len(chosen.learners.trees.feature) == 1 or chosen.edges[0] > abs(weights.sum())
     assert n_constant > 0
 
 
 def test_features_that_are_constant_everywhere_give_constants():
     weights = np.array([np.ones(N), -np.ones(N)])
     chosen = together(TreeFamily(), np.ones((N, 2)), weights, context(2))[0]
-    assert chosen.learners.output.tolist() == [1, -1]
+    assert chosen.learners.trees.output.tolist() == [1, -1]
     assert chosen.edges.tolist() == [N, N]

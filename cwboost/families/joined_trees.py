@@ -18,16 +18,18 @@ def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
 
     `order` has indices of trees, counted through all forms.
     """
-    if order is None:
-        order = np.arange(sum(map(len, forms)))
-    order = np.asarray(order, dtype=np.intp)
     if any(form.directions is not None for form in forms):
         forms = _on_linear_features(forms)
     starts = np.cumsum([0, *(form.offsets[-1] for form in forms[:-1])])
-    sizes = np.concatenate([np.diff(form.offsets) for form in forms])[order]
-    first = np.concatenate([form.offsets[:-1] + start for form, start in zip(forms, starts)])[order]
+    sizes = np.concatenate([np.diff(form.offsets) for form in forms])
+    first = np.concatenate([form.offsets[:-1] + start for form, start in zip(forms, starts)])
+    if order is not None:
+        order = np.asarray(order, dtype=np.intp)
+        sizes, first = sizes[order], first[order]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    nodes = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], sizes)
+    nodes = slice(None)  # no copy
+    if order is not None:
+        nodes = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], sizes)
     arrays = {
         name: np.concatenate([getattr(form, name) for form in forms])[nodes]
         for name in ("feature", "threshold", "left", "missing", "output")
@@ -35,7 +37,8 @@ def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
     sets = None
     if any(form.category_sets is not None for form in forms):
         every = [form.category_sets or CategorySets.none(len(form.feature)) for form in forms]
-        sets = CategorySets.concatenate(every).take(nodes)
+        sets = CategorySets.concatenate(every)
+        sets = sets if order is None else sets.take(nodes)
     gain = None
     if all(form.gain is not None for form in forms):
         gain = np.concatenate([form.gain for form in forms])[nodes]
