@@ -351,7 +351,7 @@ class CWBoostClassifier(BoostingClassifier):
             base, problem = None, replace(problem, base=None)
         followed = sets.followed_sets(examples, self.classes_, plan.watched, base)
         pricer = bind(problem, rng)
-        settings = plan.settings(settings)
+        settings = replace(settings, learning_rate=plan.step * settings.learning_rate)
         training = self._training(problem, pricer, settings, followed, previous, rng)
         return self._loop(training, base, plan, start)
 

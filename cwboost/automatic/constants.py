@@ -40,8 +40,7 @@ PATIENCE, LEAST_FALL = 3.6, 0.01
 than this share: to go on costs more than it gains."""
 
 ENOUGH_ROUNDS = 100
-"""Training does no fewer rounds than this, if it may choose the learning rate: where fewer suffice,
-it takes as much smaller steps. More trees vary less, and are cheap where these are few."""
+"""Where fewer rounds suffice, training takes this number of smaller steps: more trees vary less."""
 
 FEWEST_ROUNDS = 20
 """Models of fewer rounds keep the scale of the loss, which suits them."""

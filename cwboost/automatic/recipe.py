@@ -61,10 +61,6 @@ class Plan:
         n_rounds = max(self.n_rounds, at.ENOUGH_ROUNDS)
         return replace(self, n_rounds=n_rounds, step=self.n_rounds / n_rounds)
 
-    def settings(self, settings: Settings) -> Settings:
-        """Return the settings of a training by this plan."""
-        return replace(settings, learning_rate=self.step * settings.learning_rate)
-
 
 def init_of(init, is_default: bool):
     """Return what the parameter ``init`` means: "auto" is the kernel model with the default."""

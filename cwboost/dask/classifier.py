@@ -186,7 +186,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             setup = replace(setup, base=None)
             training = _training(crew, setup, family, settings, rng)
         held_out = [PartitionedSets(crew, self.classes_, sets, plan.watched)] if sets else []
-        settings = plan.settings(settings)
+        settings = replace(settings, learning_rate=plan.step * settings.learning_rate)
         training = PartitionedTraining(training.pricer, training.master, settings, rng, held_out)
         training.is_followed = bool(self.callbacks or self.verbose)
         if previous is not None:

@@ -594,13 +594,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not self._scores_classes():
             raise TypeError(f"the learners of {type(self).__name__} vote for bits, not for classes")
-        return inspection.class_columns(self.ensemble_, self._class_index(label))
-
-    def _class_index(self, label) -> int:
-        found = np.flatnonzero(self.classes_ == label)
-        if len(found) == 0:
-            raise ValueError(f"label must be one of classes_, got {label!r}")
-        return int(found[0])
+        return inspection.class_columns(self.ensemble_, int(self._encode([label], "label")[0]))
 
     def explain(self, X: Features, n_estimators: int | None = None) -> Explanation:
         """Split the scores by feature, exactly.
@@ -679,10 +673,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"SHAP values split sums of votes; the scores of {type(self).__name__} are not "
                 "sums of votes for classes"
             )
-        n_threads = self._n_threads()
-        values, base = shapley.shapley_values(
-            self.ensemble_, X, background, n_estimators, n_threads
-        )
+        given = self.ensemble_, X, background, n_estimators, self._n_threads()
+        values, base = shapley.shapley_values(*given)
         return Explanation(base, values, self._init_scores(X))
 
     def _scores_classes(self) -> bool:
@@ -691,8 +683,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _init_scores(self, X) -> np.ndarray:
         """Return the base scores of a checked X, zeros without an init model."""
-        base = self.init_
-        shape = X.shape[0], self.ensemble_.n_scores
+        base, shape = self.init_, (X.shape[0], self.ensemble_.n_scores)
         return np.zeros(shape) if base is None else base(X, self._n_threads())
 
     def to_frame(self, n_estimators: int | None = None) -> pandas.DataFrame:

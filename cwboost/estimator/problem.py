@@ -19,23 +19,21 @@ class Problem:
     """Checked training data: examples of positive weight, sorted by class.
 
     `matrix` is a list of X alone, an ndarray or a CSR or CSC matrix, and empty once released. The
-    examples are its `rows`, in this order, or all if that is None. `y` are class indices, `counts`
-    the numbers of examples of each, `weight` has a mean between 1/2 and 1, and `base`, (n_samples,
-    n_classes), are base scores of the examples without their own labels.
+    examples are its `rows`, in this order. `y` are class indices, `counts` the numbers of examples
+    of each, `weight` has a mean between 1/2 and 1, and `base`, (n_samples, n_classes), are base
+    scores of the examples without their own labels.
     """
 
     matrix: list
-    rows: np.ndarray | None
+    rows: np.ndarray
     y: np.ndarray
     counts: np.ndarray
     weight: np.ndarray
     base: np.ndarray | None = None
 
-    def X(self, at=None):
-        """Return the examples, or those at some places: in general a copy."""
-        if self.rows is not None:
-            at = self.rows if at is None else self.rows[at]
-        return self.matrix[0] if at is None else self.matrix[0][at]
+    def X(self, at=slice(None)):
+        """Return a copy of the examples, or of those at some places."""
+        return self.matrix[0][self.rows[at]]
 
     def release(self) -> None:
         """Let X go, of this problem and of all that share it."""
@@ -45,7 +43,7 @@ class Problem:
         """Return the problem of some of the examples, given in ascending order."""
         return Problem(
             matrix=self.matrix,
-            rows=at if self.rows is None else self.rows[at],
+            rows=self.rows[at],
             y=self.y[at],
             counts=np.bincount(self.y[at], minlength=len(self.counts)),
             weight=self.weight[at],
@@ -105,11 +103,10 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
         )
     order = np.argsort(encoded, kind="stable")
     rows = used[order]
-    in_place = len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows)))
     weight = weight[rows]
     problem = Problem(
         matrix=[X],
-        rows=None if in_place else rows,
+        rows=rows,
         y=encoded[order].astype(np.int64),
         counts=np.bincount(encoded, minlength=len(classes)),
         # To a mean near one, by a power of two, which rounds none.

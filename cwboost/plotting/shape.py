@@ -39,7 +39,7 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     """
     names = getattr(classifier, "feature_names_in_", None)
     index = place_of(feature, names, classifier.n_features_in_, "feature")
-    given = None if classes is None else [classifier._class_index(one) for one in classes]
+    given = None if classes is None else classifier._encode(classes, "classes").tolist()
     _, functions = additive(classifier.ensemble_, n_estimators).functions()
     name = classifier._feature_names()[index]
     ax = new_axes(ax)

@@ -90,7 +90,8 @@ def examples():
 
 
 @pytest.mark.parametrize("test", examples().values(), ids=examples())
-def test_the_examples_of_a_docstring_run(test):
+def test_the_examples_of_a_docstring_run(test, register):
+    """What an example registers goes after it (`register`)."""
     report = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(test, out=report.append)

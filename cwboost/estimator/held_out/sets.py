@@ -56,15 +56,10 @@ def split_off(problem: Problem, classes, fraction: float, random_state):
             f"classes; {fraction} of {n_samples} examples are {n_held}: change it, or pass X_val "
             "and y_val"
         )
-    kept, held = train_test_split(
-        np.arange(n_samples),
-        test_size=fraction,
-        stratify=problem.y,
-        random_state=random_state,
-    )
+    given = {"test_size": fraction, "stratify": problem.y, "random_state": random_state}
+    kept, held = train_test_split(np.arange(n_samples), **given)
     kept.sort()
-    weight = problem.weight[held]
-    weight = None if (problem.weight == problem.weight[0]).all() else weight
+    weight = None if (problem.weight == problem.weight[0]).all() else problem.weight[held]
     return problem.take(kept), (problem.X(held), problem.y[held], weight)
 
 
