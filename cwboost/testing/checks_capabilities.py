@@ -162,7 +162,7 @@ def check_sparse_memory(family):
 
     Only allocations that Python traces are counted; they include those of NumPy.
     """
-    n_samples, n_features = 9_000, 10_000
+    n_samples, n_features = 30_000, 3_000
     X = sparse.random_array(
         (n_samples, n_features), density=1e-3 / 3, format="csr", rng=np.random.default_rng(42)
     )
