@@ -52,11 +52,13 @@ def test_two_workers_grow_the_trees_of_one_process(client, weak_learner, kind, s
 @pytest.mark.parametrize("kind", ["numbers", "gaps", "categories", "clear", "steps"])
 def test_the_default_finds_the_same_start_rounds_and_scale(client, kind):
     X, y = problem(kind, 0)  # of fewer examples, one machine draws several splits
-    settings = {"learning_rate": 0.3, "random_state": 0}
+    settings = {"learning_rate": None if kind == "numbers" else 0.3, "random_state": 0}
     settings["categorical_features"] = [0, 1] if kind == "categories" else None
     local = CWBoostClassifier(**settings).fit(X, y)
     chunks = da.from_array(X, chunks=(700, 8)), da.from_array(y, chunks=700)
     there = DaskCWBoostClassifier(**settings).fit(*chunks).to_local()
     assert (there.init_ is None) == (local.init_ is None) == (kind != "clear")
     assert there.n_iter_ == local.n_iter_ > 1
+    assert there.learning_rate_ == local.learning_rate_
+    assert (local.learning_rate_ < 0.1) == (kind == "numbers")
     np.testing.assert_allclose(there.predict_proba(X), local.predict_proba(X), atol=1e-9)
