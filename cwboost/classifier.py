@@ -331,8 +331,7 @@ class CWBoostClassifier(BoostingClassifier):
         if has_held_out or not (chooses or learns_scale):
             return plan
         found = run(plan.n_rounds, chooses) or plan
-        if chooses and self.learning_rate is None:
-            found = found.with_enough_rounds()
+        found = found.with_enough_rounds() if chooses and self.learning_rate is None else found
         return found if is_auto else replace(found, scale=plan.scale, conformity=None)
 
     # ---------------------------------------------------------------- training
@@ -373,6 +372,7 @@ class CWBoostClassifier(BoostingClassifier):
             again = None if first is None else first.rebound(context)
             if again is not None:
                 return again
+            first = None  # and with it what it keeps of X
             first = bind_family(family, problem.matrix[0], context, problem.rows)
             if releases and first.rebound(context) is not None:
                 problem.release()

@@ -1,6 +1,7 @@
 """The recipe: a kernel model, as many rounds as a holdout run finds, all examples."""
 
 import tracemalloc
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -196,3 +197,21 @@ def test_rounds_keep_no_copy_of_the_features(monkeypatch):
     finally:
         tracemalloc.stop()
     assert found == {"holdout run": 0, "training": 0}
+
+
+def test_a_family_that_has_to_bind_again_keeps_X_once():
+    X, y = np.random.default_rng(0).normal(size=(3_000, 4)), np.arange(3_000) % 3
+    bound, alive = [], []
+
+    class Again(TreeFamily):
+        name = "again"
+
+        def bind_rows(self, X, rows, context):
+            alive.append(sum(pricer() is not None for pricer in bound))
+            pricer = super().bind_rows(X, rows, context)
+            pricer.rebound = lambda context: None
+            bound.append(weakref.ref(pricer))
+            return pricer
+
+    default(weak_learner=Again(), n_estimators=20).fit(X, y)
+    assert alive == [0, 0]
