@@ -98,8 +98,8 @@ class CWBoostClassifier(BoostingClassifier):
         Violation above which "total" corrects a coefficient again; "stagewise" does not use it.
     learning_rate : float or None, default=None
         In (0, 1]. Fraction of the exact coordinate step taken for a new coefficient. None is 0.1
-        with "stagewise", and less if a holdout run finds that fewer than 100 rounds suffice: fit
-        then does 100 smaller ones. "total" solves for every coefficient: None or 1.
+        with "stagewise", and less if a holdout run finds that fewer than 80 rounds suffice: fit
+        then does up to 80 smaller ones. "total" solves for every coefficient: None or 1.
     subsample : float or None, default=None
         In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
         every round. None is 0.5 with "stagewise" and 1 with "total".

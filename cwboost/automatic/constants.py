@@ -39,8 +39,9 @@ PATIENCE, LEAST_FALL = 3.6, 0.01
 """A holdout run ends when rounds of this sum of learning rates have lowered the log loss by less
 than this share: to go on costs more than it gains."""
 
-ENOUGH_ROUNDS = 100
-"""Where fewer rounds suffice, training takes this number of smaller steps: more trees vary less."""
+ENOUGH_ROUNDS, MOST_TIMES = 80, 3
+"""Where fewer rounds suffice, training takes the first number of smaller steps, or the second times
+as many if these are less: more trees vary less."""
 
 FEWEST_ROUNDS = 20
 """Models of fewer rounds keep the scale of the loss, which suits them."""

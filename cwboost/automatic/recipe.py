@@ -58,7 +58,7 @@ class Plan:
 
     def with_enough_rounds(self) -> Plan:
         """Return a plan of the same length of boosting, of more rounds if these are few."""
-        n_rounds = max(self.n_rounds, at.ENOUGH_ROUNDS)
+        n_rounds = max(self.n_rounds, min(at.ENOUGH_ROUNDS, at.MOST_TIMES * self.n_rounds))
         return replace(self, n_rounds=n_rounds, step=self.n_rounds / n_rounds)
 
 

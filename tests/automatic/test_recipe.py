@@ -57,7 +57,8 @@ def test_rounds_are_few_where_boosting_fits_noise_and_many_where_it_learns():
 def test_where_few_rounds_suffice_there_are_more_of_smaller_steps():
     X, y = np.random.default_rng(0).normal(size=(600, 5)), np.arange(600) % 3
     few, many = (default(init=None, learning_rate=rate).fit(X, y) for rate in (0.1, None))
-    assert few.n_iter_ < many.n_iter_ == constants.ENOUGH_ROUNDS
+    wanted = min(constants.ENOUGH_ROUNDS, constants.MOST_TIMES * few.n_iter_)
+    assert few.n_iter_ < many.n_iter_ == wanted
     lengths = [clf.ensemble_.coef().sum() for clf in (few, many)]
     assert lengths[1] == pytest.approx(lengths[0], rel=0.3)
 
