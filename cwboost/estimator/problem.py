@@ -18,10 +18,9 @@ __all__ = ["Problem", "check_labels", "find_missing", "fingerprint", "sort_by_cl
 class Problem:
     """Checked training data: examples of positive weight, sorted by class.
 
-    `matrix` is a list of X alone, an ndarray or a CSR or CSC matrix, and empty once released. The
-    examples are its `rows`, in this order. `y` are class indices, `counts` the numbers of examples
-    of each, `weight` has a mean between 1/2 and 1, and `base`, (n_samples, n_classes), are base
-    scores of the examples without their own labels.
+    `matrix` is a list of X alone, and empty once released. The examples are its `rows`, in this
+    order. `y` are class indices, `counts` the numbers of each, `weight` has a mean between 1/2 and
+    1, and `base`, (n_samples, n_classes), are base scores without the examples' own labels.
     """
 
     matrix: list
