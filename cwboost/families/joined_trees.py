@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.flat_forms import DTYPES, ThresholdTrees
 from cwboost.kernels.category_sets import CategorySets
 
 __all__ = ["join_trees", "plain_features", "trees_on_features"]
+
+OF_NODES = tuple(name for name in DTYPES if name != "offsets")
 
 
 def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
@@ -18,32 +20,41 @@ def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
 
     `order` has indices of trees, counted through all forms.
     """
+    joined = forms[0] if len(forms) == 1 else _all_of(forms)
+    return joined if order is None else _some_of(joined, np.asarray(order, dtype=np.intp))
+
+
+def _all_of(forms: Sequence[ThresholdTrees]) -> ThresholdTrees:
+    """Return the trees of all forms, one form after the other."""
     if any(form.directions is not None for form in forms):
         forms = _on_linear_features(forms)
-    starts = np.cumsum([0, *(form.offsets[-1] for form in forms[:-1])])
     sizes = np.concatenate([np.diff(form.offsets) for form in forms])
-    first = np.concatenate([form.offsets[:-1] + start for form, start in zip(forms, starts)])
-    if order is not None:
-        order = np.asarray(order, dtype=np.intp)
-        sizes, first = sizes[order], first[order]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    nodes = slice(None)  # no copy
-    if order is not None:
-        nodes = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], sizes)
-    arrays = {
-        name: np.concatenate([getattr(form, name) for form in forms])[nodes]
-        for name in ("feature", "threshold", "left", "missing", "output")
-    }
-    sets = None
+    sets = gain = None
     if any(form.category_sets is not None for form in forms):
         every = [form.category_sets or CategorySets.none(len(form.feature)) for form in forms]
         sets = CategorySets.concatenate(every)
-        sets = sets if order is None else sets.take(nodes)
-    gain = None
     if all(form.gain is not None for form in forms):
-        gain = np.concatenate([form.gain for form in forms])[nodes]
+        gain = np.concatenate([form.gain for form in forms])
     return ThresholdTrees(
-        offsets, **arrays, directions=forms[0].directions, category_sets=sets, gain=gain
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        **{name: np.concatenate([getattr(form, name) for form in forms]) for name in OF_NODES},
+        directions=forms[0].directions,
+        category_sets=sets,
+        gain=gain,
+    )
+
+
+def _some_of(trees: ThresholdTrees, order: np.ndarray) -> ThresholdTrees:
+    """Return the trees at these places, in their order."""
+    sizes, first = np.diff(trees.offsets)[order], trees.offsets[:-1][order]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    nodes = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], sizes)
+    return ThresholdTrees(
+        offsets,
+        **{name: getattr(trees, name)[nodes] for name in OF_NODES},
+        directions=trees.directions,
+        category_sets=None if trees.category_sets is None else trees.category_sets.take(nodes),
+        gain=None if trees.gain is None else trees.gain[nodes],
     )
 
 
