@@ -37,7 +37,9 @@ class TreeLearners(WeakLearners):
     """
 
     def __init__(self, trees: ThresholdTrees, n_features: int) -> None:
-        self.trees = trees
+        sets = trees.category_sets
+        has_none = sets is not None and len(sets.bits) == 0
+        self.trees = replace(trees, category_sets=None) if has_none else trees
         self.n_features = n_features
         self._evaluator: TreeScores | None = None
 

@@ -99,6 +99,15 @@ class TreeModels(TreeLearners, SklearnLearners):
         none = np.zeros(1, dtype=np.float32)
         return cls(stump_trees(np.array([-1]), np.zeros(1), one, one, gain=none), n_features)
 
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> TreeModels:
+        models = super().from_arrays(arrays, n_features)
+        if models.trees.category_sets is not None:
+            raise ValueError("set_bits: expected no sets of categories in trees of scikit-learn")
+        if models.is_graded:
+            raise ValueError("output: expected -1 or +1 in leaves")
+        return models
+
     def reversed(self) -> TreeModels:
         return TreeModels(replace(self.trees, output=-self.trees.output), self.n_features)
 

@@ -62,7 +62,7 @@ def test_trees_of_partitions_are_those_of_one_machine(kind, settings, with_cells
     assert len(alone.learners.trees.feature) > 3 * K
     np.testing.assert_equal(chosen.learners.arrays(), alone.learners.arrays())
     assert np.array_equal(alone.edges, chosen.edges)
-    signed = chosen.learners.trees.outputs(X) > 0
+    signed = chosen.learners.outputs(X) > 0
     for rows, (packed, cells) in zip(parts, here):
         assert np.array_equal(np.packbits(signed[rows], axis=0, bitorder="little").T, packed)
         assert not with_cells or np.array_equal(alone.cells[:, rows], cells)
