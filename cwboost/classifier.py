@@ -139,7 +139,8 @@ class CWBoostClassifier(BoostingClassifier):
         Seed of all random choices: what the family draws, `subsample`, the order of coordinate
         updates, the split for early stopping. An int makes fits repeatable.
     n_jobs : int or None, default=None
-        Number of threads: None is one, -1 all. The model does not depend on it.
+        Number of threads: None is one, -1 all that joblib and ``OMP_NUM_THREADS`` leave, but at
+        most one per core. The model does not depend on it.
     verbose : int, default=0
         1 shows a progress bar with loss, gap and errors.
     probability_scale : float or "auto", default="auto"

@@ -15,6 +15,7 @@ from reference_family import ReferenceStump
 import cwboost
 from cwboost.datasets import load_vowel
 from cwboost.families import discovery
+from cwboost.kernels import threads
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -84,6 +85,12 @@ def register(monkeypatch):
     known = dict(discovery._registry._registered)
     monkeypatch.setattr(discovery._registry, "_registered", known)
     return cwboost.register_family
+
+
+@pytest.fixture(autouse=True)
+def many_cores(monkeypatch):
+    """Let kernels take as many threads as a test asks for, however few cores there are."""
+    monkeypatch.setattr(threads, "cpu_count", lambda: 8)
 
 
 @pytest.fixture

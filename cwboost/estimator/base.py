@@ -13,7 +13,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
@@ -46,6 +45,7 @@ from cwboost.families.sealing.forms import check_forms, check_scores
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import FittedModel
 from cwboost.kernels import canonical, log_softmax, softmax, usable_threads
+from cwboost.kernels.threads import threads_of_jobs
 from cwboost.model_file.saving import save
 from cwboost.support.extras import extra
 
@@ -238,12 +238,12 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         )
 
     def _n_threads(self) -> int:
-        """Threads for ``n_jobs``: None is one outside a joblib context, -1 all."""
+        """Threads for ``n_jobs``: None is one outside a joblib context, -1 all that are left."""
         if self.n_jobs is not None:
             check_number("n_jobs", self.n_jobs, Integral, -np.inf)
         if self.n_jobs == 0:
             raise ValueError("n_jobs must be a number of threads, -1 for all, or None, got 0")
-        return usable_threads(effective_n_jobs(self.n_jobs))
+        return usable_threads(threads_of_jobs(self.n_jobs))
 
     def _encode(self, y, name) -> np.ndarray:
         """Class index of each label; an unknown label is an error that calls `y` by `name`."""

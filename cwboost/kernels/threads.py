@@ -1,19 +1,17 @@
-"""How many threads a kernel may use: as many as are sane, and one in a forked process."""
+"""How many threads a kernel may use: no more than there are cores, and one in a forked process."""
 
 from __future__ import annotations
 
 import os
 import threading
 
-from joblib import cpu_count
+from joblib import cpu_count, effective_n_jobs
 
 from cwboost._kernels.common.after_fork import run_alone
+from cwboost._kernels.common.cpu import max_threads
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["usable_threads"]
-
-THREADS_PER_CORE = 4
-"""More threads than cores make nothing faster; up to here they do no harm."""
+__all__ = ["threads_of_jobs", "usable_threads"]
 
 FORKED = (
     "this process was forked from one that had run kernels on several threads, which do not exist "
@@ -26,16 +24,38 @@ class _Process:
     """What the present process knows of threads."""
 
     had_threads = False
-    forked_thread = None
-    warned_of = 0
+    forked_thread: int | None = None
+
+
+def threads_of_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads that `n_jobs` stands for.
+
+    A positive number is taken as it is. None is what joblib's context gives, 1 outside of one;
+    -1 is all threads that are left, -2 all but one. Neither exceeds what OpenMP offers: the
+    variable ``OMP_NUM_THREADS``, which joblib sets in its workers, or a limit of threadpoolctl.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Not 0.
+
+    Returns
+    -------
+    int
+    """
+    if n_jobs is None:
+        return min(effective_n_jobs(), max_threads())
+    if n_jobs > 0:
+        return n_jobs
+    return max(1, min(effective_n_jobs(-1), max_threads()) + 1 + n_jobs)
 
 
 def usable_threads(n_threads: int) -> int:
     """Return how many threads to use when `n_threads` are asked for.
 
-    At most four per core, counted as joblib counts them: with affinity and the quota of a
-    container; a number above that warns once, until another one is asked for. One, with a warning,
-    in the thread that a fork left of a process which had run several.
+    At most one per core, counted as joblib counts them: with affinity and the quota of a
+    container. More would wait for each other. One, with a warning, in the thread that a fork left
+    of a process which had run several.
 
     Parameters
     ----------
@@ -51,13 +71,8 @@ def usable_threads(n_threads: int) -> int:
     if _Process.forked_thread == threading.get_ident():
         warn_caller(FORKED)
         return 1
-    most = THREADS_PER_CORE * cpu_count()
-    if n_threads > most:
-        if n_threads != _Process.warned_of:
-            _Process.warned_of = n_threads
-            warn_caller(f"{n_threads} threads are more than {most}, four per core: {most} are used")
-        n_threads = most
-    _Process.had_threads = True
+    n_threads = min(n_threads, cpu_count())
+    _Process.had_threads |= n_threads > 1
     return n_threads
 
 

@@ -11,7 +11,6 @@ import cwboost
 from cwboost import CWBoostClassifier
 from cwboost.estimator.parameters import check_weight
 from cwboost.estimator.problem import check_labels, sort_by_class
-from cwboost.kernels import threads
 
 X, Y = load_iris(return_X_y=True)
 
@@ -95,14 +94,3 @@ def test_labels_that_are_none_are_errors_of_y(y, name):
     dtype = float if isinstance(y[0], float) else object
     with pytest.raises(ValueError, match=f"^{name} must hold class labels"):
         check_labels(np.array(y, dtype=dtype), name)
-
-
-def test_more_threads_than_are_used_are_warned_of_once(monkeypatch):
-    monkeypatch.setattr(threads._Process, "warned_of", 0)
-    with pytest.warns(UserWarning, match="5000 threads are more than") as caught:
-        found = small(n_jobs=5000).fit(X, Y).decision_function(X)
-    np.testing.assert_array_equal(found, small(n_jobs=1).fit(X, Y).decision_function(X))
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
-    with pytest.warns(UserWarning, match="6000 threads are more than"):
-        small(n_jobs=6000).fit(X, Y)

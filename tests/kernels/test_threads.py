@@ -7,8 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
 
 from cwboost.kernels import threads, usable_threads
+from cwboost.kernels.threads import threads_of_jobs
 
 needs_fork = pytest.mark.skipif(not hasattr(threads.os, "fork"), reason="needs fork")
 SETUP = """
@@ -91,12 +94,23 @@ def test_forked_processes_train_and_predict():
     )
 
 
-def test_a_limit_of_threads(monkeypatch):
-    monkeypatch.setattr(threads, "cpu_count", lambda: 2)
-    assert usable_threads(1) == 1
-    assert usable_threads(8) == 8
-    with pytest.warns(UserWarning, match="100000 threads are more than 8"):
-        assert usable_threads(100_000) == 8
+def test_no_more_threads_than_cores(monkeypatch):
+    monkeypatch.setattr(threads, "cpu_count", lambda: 4)
+    assert [usable_threads(n) for n in (1, 3, 4, 100_000)] == [1, 3, 4, 4]
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_jobs_share_what_openmp_offers(monkeypatch, limit):
+    monkeypatch.setattr(threads, "effective_n_jobs", lambda n_jobs=None: {None: 5, -1: 8}[n_jobs])
+    with threadpool_limits(limit, "openmp"):
+        assert threads_of_jobs(-1) == threads_of_jobs(None) == limit
+        assert threads_of_jobs(-2) == max(1, limit - 1)
+        assert threads_of_jobs(7) == 7
+
+
+def test_workers_of_joblib_share_the_threads():
+    with parallel_config("loky", inner_max_num_threads=1):
+        assert Parallel(n_jobs=2)(delayed(threads_of_jobs)(-1) for _ in range(2)) == [1, 1]
 
 
 LIMITED = """
