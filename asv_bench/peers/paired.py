@@ -3,7 +3,7 @@
 import numpy as np
 
 BEYOND = 2.0
-"""Standard errors of the mean paired difference from which one model is better than another."""
+"""Standard errors by which the mean paired difference of two models must differ from zero."""
 
 
 class Paired:
@@ -21,24 +21,30 @@ class Paired:
         known = {r["model"] for r in records}
         self.models = [name for name in models if name in known]
         self.sets = list(dict.fromkeys(r["set"] for r in records))
-        self.n_splits = len({r["seed"] for r in records})
+        self.n_splits = {
+            name: 1 + max(r["seed"] for r in records if r["set"] == name) for name in self.sets
+        }
         self._records = {(r["set"], r["model"], r["seed"]): r for r in records}
 
     def measured(self, names, model):
         """Return those of the sets on which a model was run on all splits, if only to refuse."""
-        seeds = range(self.n_splits)
-        return [n for n in names if all((n, model, seed) in self._records for seed in seeds)]
+        return [
+            n
+            for n in names
+            if all((n, model, seed) in self._records for seed in range(self.n_splits[n]))
+        ]
 
     def values(self, name, model, measure):
-        """Return a measure by split, NaN for a split that the model refused."""
-        found = [self._records.get((name, model, seed), {}) for seed in range(self.n_splits)]
+        """Return a measure by split, NaN for a split that the model refused or was not run on."""
+        seeds = range(self.n_splits[name])
+        found = [self._records.get((name, model, seed), {}) for seed in seeds]
         return np.array([r.get(measure, np.nan) for r in found])
 
     def cell(self, name, model, measure, form, factor=1.0):
-        """Return mean and standard error as text; a dash if a split is missing."""
+        """Return mean and standard error as text, "refused", or a dash if a split was not run."""
         values = factor * self.values(name, model, measure)
         if np.isnan(values).any():
-            return "–"
+            return "refused" if self.measured([name], model) else "–"
         return mean_and_error(values, form)
 
     def is_lowest(self, name, model, measure, sign=1.0):
@@ -48,10 +54,10 @@ class Paired:
         return sign * self.values(name, model, measure).mean() <= np.nanmin(means) + 1e-12
 
     def against(self, own, other, measure, names, sign=1.0):
-        """Return on how many sets `own` is better, neither is, and `other` is.
+        """Return the numbers of sets on which `own` is better, neither is, and `other` is.
 
-        One is better if the mean of the differences on the same splits is beyond two standard
-        errors. A model is behind where it refused the set.
+        One is better if the mean of the differences on the same splits exceeds two standard
+        errors. A model that refused a set is behind on it.
         """
         counts = [0, 0, 0]
         for name in names:

@@ -1,4 +1,4 @@
-"""The sets of the studies, by study: their names, and frames or matrices with classes."""
+"""The data sets of the studies: their names, their contents and what they are."""
 
 import json
 
@@ -7,6 +7,7 @@ import pandas as pd
 from peers import large, tables
 from peers.data import pooled
 from peers.frames import typed
+from peers.report import table
 from sklearn.datasets import load_digits
 
 NUMERIC = ["VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT", "USPS", "ISOLET", "YALEB", "MNIST"]
@@ -40,7 +41,7 @@ def names(study, folder):
 
 
 def load(study, folder, name):
-    """Return a frame, whose columns of text have the dtype of categories, and class indices."""
+    """Return a frame, whose columns of text have the dtype "category", and class indices."""
     if study == "ablation":
         study = ABLATION[name]
     if study == "numeric":
@@ -49,6 +50,35 @@ def load(study, folder, name):
     if study == "mixed":
         return _mixed(folder / "tables", name)
     return large.load(name) if study == "large" else tables.load(name)
+
+
+def describe(frame, y):
+    """Return the numbers of rows, columns and classes, and the fraction of values missing."""
+    categories = sum(str(dtype) == "category" for dtype in frame.dtypes)
+    return {
+        "rows": len(y),
+        "numbers": frame.shape[1] - categories,
+        "categories": categories,
+        "missing": float(frame.isna().to_numpy().mean()),
+        "classes": len(np.unique(y)),
+    }
+
+
+def report(records):
+    """Return the table of all sets."""
+    head = ["set", "rows", "columns of numbers", "of categories", "values missing", "classes"]
+    lines = [
+        [
+            r["set"],
+            f"{r['rows']:,}",
+            str(r["numbers"]),
+            str(r["categories"]),
+            f"{r['missing']:.0%}" if r["missing"] else "",
+            str(r["classes"]),
+        ]
+        for r in sorted(records, key=lambda r: r["set"].lower())
+    ]
+    return table(head, lines)
 
 
 def _mixed(folder, name):

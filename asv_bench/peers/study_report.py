@@ -1,4 +1,4 @@
-"""The tables of a study on a page: means with standard errors, and paired comparisons."""
+"""The tables of a study on a page: means with standard errors, and comparisons by pairs."""
 
 from peers.paired import Paired
 from peers.report import conditions, table
@@ -13,10 +13,10 @@ CHOSEN_ON = {
     *("diamonds, clarity", "diamonds, color", "flights, carrier", "stops, race", "rodents, genus"),
     *("clusters, 10 classes", "clusters, 4 classes", "waveform", "friedman"),
 }
-"""Sets on whose training parts choices depend: no evidence for the default."""
+"""Sets whose training parts were used to choose settings: no evidence for the default."""
 
 FLATTERS = {"mice_protein"}
-"""Tables with several rows per subject, which random splits put in both parts: not in the means."""
+"""Sets with several rows per subject, which random splits divide: left out of comparisons."""
 
 ORDER = [
     *("cwboost", "trees alone", "kernel alone", "from kernel", "logistic alone", "from logistic"),
@@ -25,25 +25,109 @@ ORDER = [
 ]
 """The models as columns."""
 
+FIRST = ["cwboost", "LightGBM", "XGBoost"]
+"""The models of the first page."""
+
+LEAST = {"error": 0.001, "log_loss": 0.0}
+"""What is added to a measure before ratios are formed, so that an error of 0 has one."""
+
 
 def errors(records):
-    """Return the tables of a page: errors, log losses, and the default against each package."""
+    """Return the tables of a study: errors, log losses, and the default against each package."""
+    paired = Paired(records, ORDER)
+    return "\n\n".join(
+        [
+            f"Test error in percent, {_conditions(records, paired)}",
+            _grid(paired, "error", ".1f", 100.0),
+            "Log loss:",
+            _grid(paired, "log_loss", ".3f"),
+            *_comparison(paired, (("error", 1.0), ("log_loss", 1.0))),
+        ]
+    )
+
+
+def areas(records):
+    """Return the tables of a study of two classes, with the area under the ROC curve."""
+    paired = Paired(records, ORDER)
+    return "\n\n".join(
+        [
+            f"Area under the ROC curve, {_conditions(records, paired)}",
+            _grid(paired, "auc", ".3f", sign=-1.0),
+            "Log loss:",
+            _grid(paired, "log_loss", ".3f"),
+            *_comparison(paired, (("auc", -1.0), ("log_loss", 1.0), ("error", 1.0))),
+        ]
+    )
+
+
+def summary(records):
+    """Return the table of the default against each package over several studies."""
     paired = Paired(records, ORDER)
     counted = _counted(paired)
-    parts = [
-        f"Test error in percent, {_conditions(records, paired)}",
-        _grid(paired, "error", ".1f", 100.0),
-        "Log loss:",
-        _grid(paired, "log_loss", ".3f"),
-    ]
-    if counted:
-        parts += [
-            f"{_of_counted(paired, counted)} cwboost against each package: geometric means of "
-            "ratios, and the numbers of sets on which it is better, neither is, and it is worse, "
-            "beyond two standard errors of the differences on the same splits:",
-            _against(paired, counted, (("error", 1.0), ("log_loss", 1.0))),
+    behind = []
+    for other in paired.models[1:]:
+        worse = [
+            f"`{name}`"
+            for name in paired.measured(counted, other)
+            if paired.against("cwboost", other, "error", [name])[2]
         ]
-    return "\n\n".join(parts)
+        if worse:
+            behind.append(f"than {other} on {', '.join(worse)}")
+    return "\n\n".join(
+        [
+            _against(paired, counted, (("error", 1.0), ("log_loss", 1.0))),
+            f"cwboost has the higher error {'; '.join(behind)}." if behind else "",
+            f"{conditions(records)}.",
+        ]
+    )
+
+
+def ratios(records):
+    """Return by package: the number of sets, and its error, log loss and time over the default's.
+
+    Geometric means over the sets on which no choice depends, rounded for a figure.
+    """
+    paired = Paired(records, ORDER)
+    found = {}
+    for other in paired.models[1:]:
+        common = paired.measured(_counted(paired), other)
+        if common:
+            over = {
+                measure: round(paired.ratio(other, "cwboost", measure, common, least), 3)
+                for measure, least in (*LEAST.items(), ("fit_seconds", 0.0))
+            }
+            found[other] = {"sets": len(common), **over}
+    return found
+
+
+def largest(records):
+    """Return error and log loss on the largest tables of at least ten columns, none chosen on.
+
+    Five have several classes, two have two. Records without a model are those of sets.jsonl.
+    """
+    about = {r["set"]: r for r in records if "model" not in r}
+    paired = Paired([r for r in records if "model" in r], FIRST)
+    columns = {name: r["numbers"] + r["categories"] for name, r in about.items()}
+    known = [name for name in _counted(paired) if columns.get(name, 0) >= 10]
+    known.sort(key=lambda name: -about[name]["rows"])
+    several = [name for name in known if about[name]["classes"] > 2]
+    two = [name for name in known if about[name]["classes"] == 2]
+    lines = []
+    for name in [*several[:5], *two[:2]]:
+        cells = []
+        for model in paired.models:
+            parts = [
+                bold(
+                    format(factor * paired.values(name, model, measure).mean(), form),
+                    paired.is_lowest(name, model, measure),
+                )
+                for measure, form, factor in (("error", ".1f", 100.0), ("log_loss", ".2f", 1.0))
+            ]
+            cells.append(" / ".join(parts))
+        size = about[name]
+        shape = f"{size['rows']:,} × {columns[name]}, {size['classes']} classes"
+        lines.append([f"{name}: {shape}", *cells])
+    return table(["data", *paired.models], lines)
 
 
 def ablation(records):
@@ -58,43 +142,37 @@ def ablation(records):
         ]
         lines.append([name, *cells])
     lines.append(["geometric mean over the default", *_over_default(paired)])
-    note = f"Test error in percent, mean ± standard error over {paired.n_splits} splits / log loss"
-    return f"{note} ({conditions(records)}):\n\n{table(['set', *paired.models], lines)}"
+    splits = max(paired.n_splits.values())
+    note = f"Test error in percent, mean ± standard error over {splits} splits / log loss"
+    return f"{note}. {conditions(records)}.\n\n{table(['set', *paired.models], lines)}"
 
 
 def _over_default(paired):
     return [
         " / ".join(
             f"{paired.ratio(model, 'cwboost', measure, paired.sets, least):.2f}"
-            for measure, least in (("error", 0.001), ("log_loss", 0.0))
+            for measure, least in LEAST.items()
         )
         for model in paired.models
     ]
 
 
-def areas(records):
-    """Return the same for two classes, with the area under the ROC curve in place of the error."""
-    paired = Paired(records, ORDER)
-    counted = _counted(paired)
-    return "\n\n".join(
-        [
-            f"Area under the ROC curve, {_conditions(records, paired)}",
-            _grid(paired, "auc", ".3f", sign=-1.0),
-            "Log loss:",
-            _grid(paired, "log_loss", ".3f"),
-            f"{_of_counted(paired, counted)} cwboost against each package, as above:",
-            _against(paired, counted, (("auc", -1.0), ("log_loss", 1.0), ("error", 1.0))),
-        ]
-    )
-
-
 def _conditions(records, paired):
     return (
-        f"mean ± standard error over {paired.n_splits} splits; at most "
-        f"{max(r['n'] for r in records):,} training rows, defaults of all packages, one thread; "
-        "the lowest mean in bold, of areas the largest; a dash: refused, or not run for its time "
-        f"({conditions(records)}):"
+        f"mean ± standard error over {max(paired.n_splits.values())} splits, at most "
+        f"{max(r['n'] for r in records):,} training rows. {conditions(records)}."
     )
+
+
+def _comparison(paired, measures):
+    """Return a sentence and the table of the default against each package; nothing without sets."""
+    counted = _counted(paired)
+    if not counted:
+        return []
+    sets = "these sets" if len(counted) == len(paired.sets) else f"the {len(counted)} other sets"
+    if FLATTERS & set(paired.sets):
+        sets += f" ({', '.join(sorted(FLATTERS & set(paired.sets)))} left out)"
+    return [f"cwboost over each package on {sets}:", _against(paired, counted, measures)]
 
 
 def _grid(paired, measure, form, factor=1.0, sign=1.0):
@@ -103,8 +181,7 @@ def _grid(paired, measure, form, factor=1.0, sign=1.0):
         mark = " (chosen on)" if name in CHOSEN_ON else ""
         cells = [paired.cell(name, model, measure, form, factor) for model in paired.models]
         best = [paired.is_lowest(name, model, measure, sign) for model in paired.models]
-        shown = (f"**{cell}**" if is_best else cell for cell, is_best in zip(cells, best))
-        lines.append([f"{name}{mark}", *shown])
+        lines.append([f"{name}{mark}", *map(bold, cells, best)])
     return table(["set", *paired.models], lines)
 
 
@@ -117,25 +194,21 @@ def _against(paired, names, measures):
             continue
         cells = [str(len(common))]
         for measure, sign in measures:
-            least = 0.001 if measure == "error" else 0.0
-            ratio = paired.ratio("cwboost", other, measure, common, least)
-            better, neither, worse = paired.against("cwboost", other, measure, common, sign)
-            cells.append(f"{ratio:.2f}; {better}, {neither}, {worse}")
-        seconds = [
-            paired.ratio("cwboost", other, f"{what}_seconds", common) for what in ("fit", "predict")
-        ]
-        lines.append([other, *cells, *(f"{ratio:.2f}" for ratio in seconds)])
+            ratio = paired.ratio("cwboost", other, measure, common, LEAST.get(measure, 0.0))
+            counts = "–".join(map(str, paired.against("cwboost", other, measure, common, sign)))
+            cells.append(f"{bold(f'{ratio:.2f}', sign * ratio < sign)} ({counts})")
+        for what in ("fit", "predict"):
+            ratio = paired.ratio("cwboost", other, f"{what}_seconds", common)
+            cells.append(bold(f"{ratio:.2f}", ratio < 1.0))
+        lines.append([other, *cells])
     head = ["cwboost over", "sets", *(titles[measure] for measure, _ in measures)]
     return table([*head, "time of a fit", "of a prediction"], lines)
 
 
+def bold(text, condition):
+    """Return text of Markdown, in bold letters if the condition holds."""
+    return f"**{text}**" if condition else text
+
+
 def _counted(paired):
     return [name for name in paired.sets if name not in CHOSEN_ON | FLATTERS]
-
-
-def _of_counted(paired, counted):
-    if len(counted) == len(paired.sets):
-        return "No choice depends on these sets."
-    repeated = sorted(FLATTERS & set(paired.sets))
-    without = f" (without {', '.join(repeated)}, whose rows repeat subjects)" if repeated else ""
-    return f"On the {len(counted)} sets on which no choice depends{without},"

@@ -38,6 +38,12 @@ def test_parts_of_pages_are_those_of_the_results(pages):
         assert pages.rewritten(text) == text, f"{name}: run python asv_bench/pages.py"
 
 
+def test_the_figure_is_that_of_the_results(pages):
+    drawn = pages.drawn_numbers(pages.FIGURE.read_text(encoding="utf-8"))
+    assert drawn == pages.study_report.ratios(pages.records_of(pages.COMPARED))
+    assert set(drawn) > {"LightGBM", "XGBoost"}
+
+
 def test_every_part_stands_on_a_page_under_a_known_name(pages):
     found = {match[1] for text in texts().values() for match in pages.PART.findall(text)}
     assert found - pages.ELSEWHERE == set(pages.PARTS)
@@ -45,7 +51,7 @@ def test_every_part_stands_on_a_page_under_a_known_name(pages):
 
 def test_a_changed_number_is_noticed(pages):
     text = texts()["docs/benchmarks.md"]
-    match = next(m for m in pages.PART.finditer(text) if m[2] == "mixed")
+    match = next(m for m in pages.PART.finditer(text) if m[2] == "summary")
     place = match.start(3) + re.search(r"\d\.\d", match[3]).start()
     changed = f"{text[:place]}{(int(text[place]) + 1) % 10}{text[place + 1 :]}"
     assert pages.rewritten(changed) == text != changed
