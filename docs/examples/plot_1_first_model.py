@@ -2,7 +2,7 @@
 A first model
 =============
 
-Train on pen-written digits, look at the error round by round, and see which digits are taken for
+Train on pen-written digits, look at the loss round by round, and see which digits are taken for
 which.
 """
 
@@ -20,19 +20,17 @@ X_train, X_test, y_train, y_test = train_test_split(
 )
 
 # %%
-# The classifier has the interface of scikit-learn. Examples passed as ``X_val`` and ``y_val``
-# are watched during training and not trained on.
-clf = CWBoostClassifier(
-    "tree", correction="stagewise", learning_rate=0.1, n_estimators=80, random_state=0
-)
-clf.fit(X_train, y_train, X_val=X_test, y_val=y_test)
-print(f"test accuracy {clf.score(X_test, y_test):.1%}")
+# The classifier has the interface of scikit-learn. Without a setting, it chooses the model that
+# boosting starts from and the number of rounds on rows that it holds out itself.
+clf = CWBoostClassifier(random_state=0).fit(X_train, y_train)
+print(f"test accuracy {clf.score(X_test, y_test):.1%} after {clf.n_iter_} rounds")
+print("starts from a kernel model:", clf.init_ is not None)
 
 # %%
-# The history holds the errors after every round.
-from cwboost.plotting import plot_confusion, plot_history
+# The loss on the test rows, had training stopped after fewer rounds.
+from cwboost.plotting import plot_confusion, plot_loss
 
-plot_history(clf)
+plot_loss(clf, X_test, y_test, label="test rows")
 
 # %%
 # Most of the errors that are left confuse a few pairs of digits.
