@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["CSVLog", "Checkpoint", "OptunaPruning", "ProgressBar", "TimeLimit"]
 
 
+LOSSES = ("valid_error", "valid_loss", "valid_logloss")
+"""The measures of held-out examples that fall as a model improves; scorers rise."""
+
+
 class ProgressBar:
     """Progress bar of tqdm over the rounds, with loss, gap and errors.
 
@@ -129,15 +133,16 @@ class OptunaPruning:
     ----------
     trial : optuna.trial.Trial
     name : str, default="valid_error"
-        Array of the history, such as "valid_logloss" with ``early_stopping="logloss"``; the study
-        minimises it.
+        Array of the history, such as "valid_logloss" with ``early_stopping="logloss"``. If the
+        study's direction is not that in which the figure improves, its negative is reported.
 
     Raises
     ------
     optuna.TrialPruned
         Out of `fit`, at the round after which the study's pruner ends the trial.
     ValueError
-        Out of `fit`, if the history has no such array.
+        Out of `fit`, if the history has no such array, or it is not finite: "valid_error" needs
+        held-out examples.
     """
 
     def __init__(self, trial: optuna.trial.Trial, name: str = "valid_error") -> None:
@@ -154,10 +159,22 @@ class OptunaPruning:
 
         if self.name not in state.latest:
             raise ValueError(f"name must be one of {sorted(state.latest)}, got {self.name!r}")
-        self.trial.report(float(state.latest[self.name]), state.round)
+        value = float(state.latest[self.name])
+        if not math.isfinite(value):
+            raise ValueError(
+                f"name must be an array of finite numbers, got {self.name!r} with {value} at round "
+                f"{state.round}: pass X_val and y_val, set early_stopping, or name 'train_error'"
+            )
+        self.trial.report(value if self._is_in_direction() else -value, state.round)
         if self.trial.should_prune():
             raise TrialPruned(f"{self.name} at round {state.round}")
         return False
+
+    def _is_in_direction(self) -> bool:
+        """Return True if the figure improves in the study's direction."""
+        study = getattr(self.trial, "study", None)  # a FixedTrial has none
+        is_score = self.name.startswith("valid_") and self.name not in LOSSES
+        return study is None or is_score == (study.direction.name == "MAXIMIZE")
 
 
 class CSVLog:

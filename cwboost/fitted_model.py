@@ -35,8 +35,16 @@ class BaseScores:
     factor: float
 
     def __call__(self, X, n_threads: int = 1) -> np.ndarray:
-        """Return the base scores of the rows of X, (n_samples, n_classes), float64."""
-        return self.factor * self.fitted.scores(X, n_threads)
+        """Return the base scores of the rows of X, (n_samples, n_classes), float64, finite."""
+        scores = self.fitted.scores(X, n_threads)
+        wrong = ~np.isfinite(scores).all(axis=1)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"X must hold rows that the init model {self.model!r} gives finite scores, got row "
+                f"{row} with {scores[row]}: fill its gaps, or choose an init model that takes gaps"
+            )
+        return self.factor * scores
 
 
 @dataclass(frozen=True, eq=False)

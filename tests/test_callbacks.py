@@ -194,23 +194,37 @@ def test_estimators_with_callbacks_can_be_cloned_and_pickled(tmp_path):
 # ---------------------------------------------------------------------------- Optuna
 
 
-def test_optuna_prunes_the_trials_that_fall_behind():
+@pytest.fixture
+def optuna():
     optuna = pytest.importorskip("optuna")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
 
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize("measure", ["error", "accuracy"])
+def test_optuna_prunes_the_trials_that_fall_behind(optuna, direction, measure):
     pruner = optuna.pruners.MedianPruner(n_startup_trials=1, n_warmup_steps=2)
-    study = optuna.create_study(pruner=pruner)
+    study = optuna.create_study(direction=direction, pruner=pruner)
 
     def objective(trial):
         y = Y if trial.number == 0 else np.roll(Y, 1)  # labels of other examples: nothing to learn
-        clf = classifier(callbacks=[OptunaPruning(trial)])
+        callbacks = [OptunaPruning(trial, f"valid_{measure}")]
+        clf = classifier(callbacks=callbacks, early_stopping=measure, n_iter_no_change=12)
         clf.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
-        return clf.history_["valid_error"][-1]
+        return 0.0
 
     study.optimize(objective, n_trials=2)
     learned, lost = study.trials
     assert (learned.state.name, lost.state.name) == ("COMPLETE", "PRUNED")
     assert list(learned.intermediate_values) == list(range(1, 13))
     assert list(lost.intermediate_values) == [1, 2]
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_what_optuna_cannot_compare_is_an_error(optuna, direction):
+    study = optuna.create_study(direction=direction)
     with pytest.raises(ValueError, match=r"name must be one of .*'train_error'.*, got 'loss'"):
         classifier(callbacks=[OptunaPruning(study.ask(), "loss")]).fit(X, Y)
+    with pytest.raises(ValueError, match=r"name must be .*'valid_error' with nan at round 1"):
+        classifier(callbacks=[OptunaPruning(study.ask())]).fit(X, Y)

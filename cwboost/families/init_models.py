@@ -8,12 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import (
+    GridSearchCV,
+    RandomizedSearchCV,
+    StratifiedKFold,
+    cross_val_predict,
+)
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from cwboost.families.array_learners import check_arrays
 from cwboost.families.discovery import get_init
 from cwboost.families.init_contract import FittedInit, InitContext, InitModel
 from cwboost.kernels import Projector, log
+from cwboost.support.warnings import warn_caller
 
 __all__ = ["SklearnInit", "checked_scores", "resolve_init"]
 
@@ -69,14 +77,34 @@ class SklearnInit(InitModel):
         n_folds = min(MOST_FOLDS, int(np.bincount(y).min()))
         if n_folds < 2:
             return None, None
-        weight = context.weight
-        params = {} if (weight == weight[0]).all() else {"sample_weight": weight}
+        params = _fit_params(self.estimator, context.weight)
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=context.random_state)
         found = cross_val_predict(
             self.estimator, X, y, cv=folds, params=params, method="predict_proba"
         )
         model = clone(self.estimator).fit(X, y, **params)
         return _form_of(model), _scores_of(found)
+
+
+def _fit_params(estimator, weight) -> dict[str, np.ndarray]:
+    """Return the arguments by which `fit` of a classifier takes weights; warn if it takes none."""
+    if (weight == weight[0]).all():
+        return {}
+    prefix = ""
+    while isinstance(estimator, Pipeline | GridSearchCV | RandomizedSearchCV):
+        if isinstance(estimator, Pipeline):
+            step, estimator = estimator.steps[-1]
+            prefix += f"{step}__"
+        else:
+            estimator = estimator.estimator
+    if has_fit_parameter(estimator, "sample_weight"):
+        # Mean one, as the defaults of scikit-learn expect.
+        return {f"{prefix}sample_weight": weight / weight.mean()}
+    warn_caller(
+        f"init: {type(estimator).__name__} takes no sample_weight and is fitted without; the "
+        "weights count in boosting only"
+    )
+    return {}
 
 
 def _scores_of(probabilities) -> np.ndarray:

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 import slow_master
 from models import paper
+from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -19,11 +22,18 @@ from cwboost import (
     pack_outputs,
 )
 from cwboost.families.init_models import SklearnInit, resolve_init
+from cwboost.kernels import softmax
 from cwboost.master import RestrictedMaster, largest
 from cwboost.solvers.fcd import fcd
 from cwboost.solvers.lbfgsb import lbfgsb
 
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -111,6 +121,50 @@ def test_names_instances_and_classifiers_are_taken_and_others_refused():
     for wrong in (3, LogisticRegression, StandardScaler()):
         with pytest.raises(TypeError, match="init must be"):
             resolve_init(wrong)
+
+
+WEIGHT = np.arange(1.0, 151.0)
+
+
+SEARCH = GridSearchCV(LOGISTIC, {"logisticregression__C": [0.1, 1.0]}, cv=2)
+LAST = "logisticregression__sample_weight"
+
+
+@pytest.mark.parametrize(
+    "estimator, name",
+    [
+        (LogisticRegression(), "sample_weight"),
+        (LOGISTIC, LAST),
+        (make_pipeline(LOGISTIC), f"pipeline__{LAST}"),
+        (SEARCH, LAST),
+    ],
+    ids=["classifier", "pipeline", "pipeline in another", "search"],
+)
+def test_weights_reach_the_classifier_that_takes_them(iris, estimator, name):
+    X, y = iris
+    clf = CWBoostClassifier("stump", init=estimator, n_estimators=1, random_state=0)
+    scores = clf.fit(X, y, WEIGHT).init_.fitted.scores(X)
+    weight = {name: WEIGHT / WEIGHT.mean()}
+    expected = clone(estimator).fit(X, y, **weight).predict_proba(X)
+    np.testing.assert_allclose(softmax(scores), expected, atol=1e-4)
+
+
+def test_a_classifier_without_weights_is_named(iris):
+    X, y = iris
+    clf = CWBoostClassifier("stump", init=KNeighborsClassifier(), n_estimators=1, random_state=0)
+    with pytest.warns(UserWarning, match="init: KNeighborsClassifier takes no sample_weight"):
+        weighted = clf.fit(X, y, WEIGHT).init_.fitted.scores(X)
+    np.testing.assert_array_equal(weighted, clf.fit(X, y).init_.fitted.scores(X))
+
+
+@pytest.mark.parametrize("family", ["stump", "tree"])
+def test_rows_without_a_score_are_blamed_on_the_init_model(iris, family):
+    X, y = iris
+    clf = CWBoostClassifier(family, init=LogisticRegression(), n_estimators=2).fit(X, y)
+    gap = X.copy()
+    gap[7, 2] = np.nan
+    with pytest.raises(ValueError, match=r"init model .*LogisticRegression.*got row 7 with .*nan"):
+        clf.predict(gap)
 
 
 class Broken(InitModel):
