@@ -9,7 +9,7 @@ classes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -142,6 +142,21 @@ class Ensemble:
             moving.drop(distinct[last_use[distinct] <= r])
             scores = moving.scores.copy()
             yield scores if self.offsets is None else scores + self.offsets[r + 1]
+
+    def class_wise(self) -> Ensemble:
+        """Return the model with the signs of graded learners, one learner per output.
+
+        Itself, if no learner is graded. Output c of learner j becomes learner
+        ``j * n_outputs + c`` and keeps its coefficients, as if its outputs had been -1 and +1.
+        """
+        if not self.learners.is_graded:
+            return self
+        learners, path = self.learners.signs(), self.path
+        k = len(learners) // len(self.learners)
+        column = (path.column * k + path.score_index % k).astype(np.int32)
+        path = replace(path, column=column, learners_offsets=path.learners_offsets * k)
+        edges = None if self.edges is None else np.repeat(self.edges, k)
+        return Ensemble(learners, path, self.n_scores, edges, self.offsets)
 
     def truncate(self, n_rounds: int) -> Ensemble:
         """Return the model of the first `n_rounds` rounds, without the later learners."""

@@ -15,7 +15,7 @@ CELLS_A_CHUNK = 2**22
 class MovingScores:
     """Scores updated by changes of coefficients; outputs are kept as one bit per example.
 
-    Those of graded learners are kept as one byte.
+    Those of graded learners are kept as one byte per score.
     """
 
     def __init__(self, n_samples: int, n_scores: int):
@@ -42,8 +42,8 @@ class MovingScores:
         if len(ids) == 0:
             return
         if learners.is_graded:
-            outputs = np.ascontiguousarray(learners.outputs(X).T)
-            self._graded |= zip(ids.tolist(), outputs)
+            outputs = np.moveaxis(learners.outputs(X), 0, -1)
+            self._graded |= zip(ids.tolist(), np.ascontiguousarray(outputs))
             return
         self._know(ids)
         packed = _packed_outputs(learners, X)
@@ -78,7 +78,10 @@ class MovingScores:
         """Add ``steps[e]`` times the outputs of learner ``ids[e]`` to score ``score_index[e]``."""
         graded = np.isin(ids, list(self._graded)) if self._graded else np.zeros(len(ids), bool)
         for learner, score, step in zip(ids[graded], score_index[graded], steps[graded]):
-            self._moved[score, : self._n_samples] += step * self._graded[int(learner)]
+            outputs = self._graded[int(learner)]
+            if outputs.ndim == 2:
+                outputs = outputs[score - len(self._moved)]  # those of the last scores
+            self._moved[score, : self._n_samples] += step * outputs
         if not graded.all():
             own, rest = ids[~graded], ~graded
             add_votes(self._packed, self._row_of[own], score_index[rest], steps[rest], self._moved)

@@ -59,7 +59,7 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
     `held_out` examples choose C and set the scale of the probabilities.
     """
     # The columns of the master are -1 and +1.
-    ensemble = replace(model.ensemble, learners=model.ensemble.learners.signs())
+    ensemble = model.ensemble.class_wise()
     master = RestrictedMaster(problem.counts, Cs[0], problem.weight, n_threads, base=problem.base)
     columns = _add_all(master, ensemble, problem.X())
     best = None

@@ -206,7 +206,7 @@ def best_of_targets(edges, target) -> np.ndarray:
 class WeakLearners(ABC):
     """A batch of fitted weak learners, each a map from an example to -1 or +1.
 
-    Graded learners have whole outputs from -127 to 127 instead (`graded`).
+    Graded learners have whole outputs from -127 to 127 instead, one per score (`graded`).
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class WeakLearners(ABC):
         Returns
         -------
         ndarray of shape (n_samples, len(self)), dtype int8, values -1 and +1
-            Those of `graded`, if the learners are.
+            Those of `graded`, of shape (n_samples, len(self), n_outputs), if the learners are.
         """
 
     @abstractmethod
@@ -266,13 +266,25 @@ class WeakLearners(ABC):
 
         Parameters
         ----------
-        outputs : ndarray of shape (n_cells,), dtype int8
+        outputs : ndarray of shape (n_cells, n_outputs), dtype int8
             Of all learners, one after the other, as `Priced.cells` counts their cells.
         """
         raise NotImplementedError(f"{type(self).__name__} have no cells")
 
+    def cells(self, X: Matrix) -> np.ndarray:
+        """Return the cell of each example, as `Priced.cells` counts them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, len(self)), dtype int32
+        """
+        raise NotImplementedError(f"{type(self).__name__} have no cells")
+
     def signs(self) -> Self:
-        """Return learners with the signs of the outputs, +1 for 0; themselves if not graded."""
+        """Return learners with the signs of the outputs, +1 for 0; themselves if not graded.
+
+        Output c of graded learner j is learner ``j * n_outputs + c``.
+        """
         return self
 
     def flat_form(self) -> ThresholdTrees | None:

@@ -52,8 +52,9 @@ class ThresholdTrees:
         The left child's place among the nodes of its tree; -1 in a leaf.
     missing : ndarray of shape (n_nodes,), dtype int8
         +1 or -1; 0 in a leaf.
-    output : ndarray of shape (n_nodes,), dtype int8
-        Output of a leaf, -1 or +1, of graded learners -127 to 127; 0 in an inner node.
+    output : ndarray of shape (n_nodes,) or (n_nodes, n_outputs), dtype int8
+        Output of a leaf, -1 or +1; of graded learners one per score, -127 to 127. 0 in an inner
+        node.
     directions : ndarray of shape (n_features, n_linear_features), dtype float64, optional
     category_sets : CategorySets of length n_nodes, optional
         The sets of nodes that test categories, whose thresholds are 0. Not with directions.
@@ -77,8 +78,15 @@ class ThresholdTrees:
 
     @property
     def is_graded(self) -> bool:
-        """True if a leaf has another output than -1 and +1."""
+        """True if leaves have an output per score, or another one than -1 and +1."""
+        if self.output.ndim == 2:
+            return True
         return bool((np.abs(self.output[self.feature == -1]) != 1).any())
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs of a leaf: 1, or that of graded learners."""
+        return 1 if self.output.ndim == 1 else self.output.shape[1]
 
     def nodes(self) -> dict[str, np.ndarray]:
         """Return the arrays of offsets and nodes by name.
@@ -121,13 +129,14 @@ class ThresholdTrees:
         dtypes = DTYPES if self.gain is None else DTYPES | {"gain": np.dtype(np.float32)}
         for name, dtype in dtypes.items():
             array = getattr(self, name)
-            if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-                got = (
-                    f"{array.dtype} of shape {array.shape}"
-                    if isinstance(array, np.ndarray)
-                    else type(array).__name__
-                )
-                raise ValueError(f"{name}: expected one dimension of {dtype}, got {got}")
+            if isinstance(array, np.ndarray):
+                two = name == "output" and array.ndim == 2 and array.shape[1] > 0
+                if array.dtype == dtype and (array.ndim == 1 or two):
+                    continue
+                got = f"{array.dtype} of shape {array.shape}"
+            else:
+                got = type(array).__name__
+            raise ValueError(f"{name} must have one dimension of {dtype}, got {got}")
         lengths = {name: len(getattr(self, name)) for name in dtypes if name != "offsets"}
         if len(set(lengths.values())) != 1:
             raise ValueError(f"expected arrays of one length, one entry per node, got {lengths}")
@@ -189,6 +198,7 @@ class ThresholdTrees:
         Parameters
         ----------
         coef : csr_array of shape (len(self), n_scores), dtype float64
+            The outputs of graded trees are for the last n_outputs scores.
 
         Returns
         -------
@@ -218,13 +228,14 @@ class ThresholdTrees:
         Returns
         -------
         ndarray of shape (n_samples, len(self)), dtype int8
+            Of graded trees (n_samples, len(self), n_outputs).
 
         Raises
         ------
         ValueError
             If the trees are not well-formed, or compare linear features.
         """
-        return self.scorer(sparse.csr_array((len(self), 1))).outputs(X)
+        return self.scorer(sparse.csr_array((len(self), self.n_outputs))).outputs(X)
 
     def stumps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
         """Return feature, threshold, polarity and missing of every tree; inverse of `stump_trees`.

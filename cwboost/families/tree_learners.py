@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,7 +61,9 @@ class TreeLearners(WeakLearners):
         return np.diff(self.trees.offsets)
 
     def graded(self, outputs: np.ndarray) -> Self:
-        return self._of(replace(self.trees, output=np.where(self.trees.feature < 0, outputs, 0)))
+        outputs = np.array(outputs)
+        outputs[self.trees.feature >= 0] = 0
+        return self._of(replace(self.trees, output=outputs))
 
     def outputs_of_cells(self, cells: np.ndarray) -> np.ndarray:
         """Return the outputs of cells.
@@ -72,22 +75,34 @@ class TreeLearners(WeakLearners):
 
         Returns
         -------
-        ndarray of shape (n_trees, n_samples), dtype int8
+        ndarray of shape (n_trees, n_samples), of graded trees with n_outputs behind, dtype int8
         """
         return self.trees.output[self.trees.offsets[:-1, None] + cells]
 
     def signs(self) -> Self:
         if not self.is_graded:
             return self
-        signs = self.graded(np.where(self.trees.output < 0, -1, 1).astype(np.int8))
-        return self._of(_merged(signs.trees))
+        output, n_outputs = self.trees.output, self.trees.n_outputs
+        each = join_trees([self.trees], np.repeat(np.arange(len(self)), n_outputs))
+        parts = [
+            output.reshape(len(output), n_outputs)[a:b].ravel("F")
+            for a, b in pairwise(self.trees.offsets.tolist())
+        ]
+        signs = np.where(np.concatenate([output[:0].ravel(), *parts]) < 0, -1, 1).astype(np.int8)
+        return self._of(_merged(self._of(each).graded(signs).trees))
 
     def outputs(self, X: Matrix) -> np.ndarray:
+        return self._evaluated(X).outputs(X)
+
+    def cells(self, X: Matrix) -> np.ndarray:
+        return self._evaluated(X).cells(X)
+
+    def _evaluated(self, X: Matrix) -> TreeScores:
         if X.shape[1] != self.n_features:
             raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
         if self._evaluator is None:
-            self._evaluator = self.scorer(sparse.csr_array((len(self), 1)))
-        return self._evaluator.outputs(X)
+            self._evaluator = self.scorer(sparse.csr_array((len(self), self.trees.n_outputs)))
+        return self._evaluator
 
     def scorer(self, coef: sparse.csr_array) -> TreeScores:
         return TreeScores(self.trees.nodes(), coef_of(self, coef))
@@ -118,6 +133,8 @@ class TreeLearners(WeakLearners):
             return batches[0]
         if len({batch.n_features for batch in batches}) != 1:
             raise ValueError("batches: expected trees on the same number of features")
+        if len({batch.trees.output.shape[1:] for batch in batches}) != 1:
+            raise ValueError("batches must have the same number of outputs")
         return batches[0]._of(join_trees([batch.trees for batch in batches]))
 
     def _of(self, trees: ThresholdTrees) -> Self:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
+from cwboost._kernels.prediction.tree_nodes import padded
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
@@ -23,11 +24,15 @@ class TreeScores:
         Checked arrays ``offsets``, ``feature``, ``threshold``, ``left``, ``missing``,
         ``output`` (see `cwboost.ThresholdTrees`).
     coef : csr_array of shape (n_trees, n_scores), dtype float64
+        The outputs of graded trees are for the last n_outputs scores.
     """
 
     def __init__(self, nodes: Mapping[str, np.ndarray], coef: sparse.csr_array):
         self.nodes = dict(nodes)
-        self.coef = coef
+        self._coef, self._n_zeros = coef, 0
+        if self.nodes["output"].ndim == 2:
+            self._n_zeros = coef.shape[1] - self.nodes["output"].shape[1]
+            self._coef = padded(coef[:, self._n_zeros :].toarray())
         self.n_needed = int(self.nodes["feature"].max(initial=-1)) + 1
         self._evaluator: TreeEvaluator | None = None
 
@@ -44,11 +49,20 @@ class TreeScores:
         ndarray of shape (n_samples, n_scores), dtype float64
             The same bits for any number of threads and any way of cutting X into chunks of rows.
         """
-        return self._bound(X.shape[1]).scores(_rows(X), self.coef, usable_threads(n_threads))
+        evaluator = self._bound(X.shape[1])
+        scores = evaluator.scores(_rows(X), self._coef, usable_threads(n_threads))
+        return np.pad(scores, ((0, 0), (self._n_zeros, 0))) if self._n_zeros else scores
 
     def outputs(self, X) -> np.ndarray:
-        """Return outputs of the trees on `X`, int8 of shape (n_samples, n_trees)."""
+        """Return outputs of the trees on `X`, int8 of shape (n_samples, n_trees).
+
+        Those of graded trees have the shape (n_samples, n_trees, n_outputs).
+        """
         return self._bound(X.shape[1]).outputs(_rows(X))
+
+    def cells(self, X) -> np.ndarray:
+        """Return the leaves that the rows of `X` are in, int32 of shape (n_samples, n_trees)."""
+        return self._bound(X.shape[1]).cells(_rows(X))
 
     def sets(self, X) -> np.ndarray:
         """Return the rows of `X` with +1, uint64 of shape (ceil(n_samples / 64), n_trees)."""

@@ -53,13 +53,16 @@ def check_cells(family):
             return
         first = np.cumsum(priced.cell_counts) - priced.cell_counts
         cells = priced.cells + first[:, None]
-        given = np.random.default_rng(0).integers(-127, 128, priced.cell_counts.sum())
+        assert np.array_equal(priced.learners.cells(X), priced.cells.T), (
+            f"{what}: cells(X) must be the cells that price() told"
+        )
+        given = np.random.default_rng(0).integers(-127, 128, (priced.cell_counts.sum(), 3))
         graded = priced.learners.graded(given.astype(np.int8))
         assert graded.is_graded, f"{what}: learners with other outputs must be graded"
-        assert np.array_equal(graded.outputs(X), given[cells].T), (
+        assert np.array_equal(graded.outputs(X), given[cells].transpose(1, 0, 2)), (
             f"{what}: graded learners must have the outputs of the cells that price() told"
         )
-        signs = np.where(graded.outputs(X) < 0, -1, 1)
+        signs = np.where(graded.outputs(X) < 0, -1, 1).reshape(len(X), -1)
         assert np.array_equal(graded.signs().outputs(X), signs), (
             f"{what}: signs() must have the signs of the outputs"
         )

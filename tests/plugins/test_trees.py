@@ -133,12 +133,15 @@ def test_signs_of_graded_trees_are_trees_without_equal_neighbours():
     pricer = TreeFamily(max_depth=5, categories="subsets").bind(X, context)
     priced = pricer.price(rng.normal(size=(4, len(X))), request)
     learners = priced.learners
-    outputs = rng.integers(-3, 4, priced.cell_counts.sum()).astype(np.int8)
+    outputs = rng.integers(-3, 4, (priced.cell_counts.sum(), 2)).astype(np.int8)
     graded = learners.graded(outputs)
     first = np.cumsum(priced.cell_counts) - priced.cell_counts
-    np.testing.assert_array_equal(graded.outputs(X), outputs[first[:, None] + priced.cells].T)
+    np.testing.assert_array_equal(learners.cells(X), priced.cells.T)
+    given = outputs[first[:, None] + priced.cells].transpose(1, 0, 2)
+    np.testing.assert_array_equal(graded.outputs(X), given)
     signs = graded.signs()
-    np.testing.assert_array_equal(signs.outputs(X), np.where(graded.outputs(X) < 0, -1, 1))
+    expected = np.where(given < 0, -1, 1).reshape(len(X), -1)
+    np.testing.assert_array_equal(signs.outputs(X), expected)
     signs.flat_form().check(X.shape[1])
     assert graded.is_graded and not signs.is_graded and signs.signs() is signs
     trees = signs.trees
@@ -146,4 +149,4 @@ def test_signs_of_graded_trees_are_trees_without_equal_neighbours():
     inner = trees.feature >= 0
     one, other = trees.output[child[inner]], trees.output[child[inner] + 1]
     assert not ((one == other) & (one != 0)).any()
-    assert 0 < len(trees.feature) < len(graded.trees.feature)
+    assert 0 < len(trees.feature) < 2 * len(graded.trees.feature)

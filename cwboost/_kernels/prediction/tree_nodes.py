@@ -8,7 +8,7 @@ import numpy as np
 
 from cwboost.support.lazy import made_once
 
-__all__ = ["CODED_NODE", "NODE", "TreeLayouts", "TreeNodes"]
+__all__ = ["CODED_NODE", "NODE", "TreeLayouts", "TreeNodes", "padded"]
 
 BLOCK = 64
 """Rows of a block, as in trees.h."""
@@ -48,6 +48,16 @@ ROWS_WORTH_CODES, TREES_WORTH_CODES = 64, 64
 
 ROWS_PER_NODE = 8
 """Rows per node of a tree that repay the layout for codes if there is one for values."""
+
+
+def padded(rows: np.ndarray) -> np.ndarray:
+    """Return rows with zeros behind each, so that their length is one or a multiple of eight."""
+    n, length = rows.shape
+    if length == 1 or length % 8 == 0:
+        return np.ascontiguousarray(rows)
+    wider = np.zeros((n, -(-length // 8) * 8), rows.dtype)
+    wider[:, :length] = rows
+    return wider
 
 
 @dataclass(frozen=True)
@@ -118,7 +128,9 @@ class TreeLayouts:
         if n_columns == 0 or too_large:
             return None
         nodes = np.empty(len(feature), CODED_NODE)
-        nodes["at"], nodes["next"] = output > 0, self._place << 8
+        # Leaves of graded trees may have any.
+        nodes["at"] = output > 0 if output.ndim == 1 else 0
+        nodes["next"] = self._place << 8
         nodes["at"][inner] = column * BLOCK
         nodes["next"][inner] = left[inner].astype(np.uint32) << 8 | PER_COLUMN - code
         return TreeNodes(nodes, codings, thresholds, n_columns)

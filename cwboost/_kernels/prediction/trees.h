@@ -14,9 +14,9 @@
  *
  * Cost per tree and block: 64 comparisons per inner node, and two sets written; or, for a tree that
  * is walked, as many steps per row as the tree has levels, each with three loads and no branch; 64
- * additions per score. Codes cost a search of up to 8 steps per value and column, once for all
- * trees. Some trees at a time meet several blocks, so that they are read from memory once for all
- * of these.
+ * additions per score, of graded trees as many multiplications. Codes cost a search of up to 8
+ * steps per value and column, once for all trees. Some trees at a time meet several blocks, so that
+ * they are read from memory once for all of these.
  */
 #ifndef CWBOOST_TREE_PREDICT_H
 #define CWBOOST_TREE_PREDICT_H
@@ -64,12 +64,14 @@ typedef struct {
     const cwb_coded_node *coded;
     const int64_t *start; /* begin of the nodes of each tree */
     /* Places of the inner nodes of each tree that is not walked, parents first, then of its leaves
-     * with a positive output, of graded trees of all leaves. */
+     * with a positive output. */
     const int32_t *order;
     const int64_t *order_start;
     const int32_t *n_inner;
     const int32_t *height; /* levels of each tree below its root */
-    const int8_t *output;  /* of every node */
+    const int8_t *output;  /* `width` numbers per node */
+    int64_t width;         /* 1, or n_outputs rounded up to a multiple of 8 */
+    int64_t n_outputs;
     int64_t n_trees;
     int64_t max_reached; /* trees of more inner nodes are walked */
     int is_graded;
@@ -101,11 +103,11 @@ typedef struct {
      * for one set per node of the largest tree that is not walked. */
     void (*sets)(const cwb_trees *trees, int64_t first, int64_t last, const cwb_block *block,
                  uint64_t *reach, uint64_t *out);
-    /* out[row] = the output of graded tree t. */
-    void (*graded)(const cwb_trees *trees, int64_t t, const cwb_block *block, uint64_t *reach,
-                   double *out);
-    /* scores[0:64] += value * outputs[0:64]. */
-    void (*add_graded)(const double *outputs, double value, double *scores);
+    /* place[row] = the leaf of tree t in which a row is; room for 64. */
+    void (*places)(const cwb_trees *trees, int64_t t, const cwb_block *block, uint32_t *place);
+    /* scores[row, s] += output[place[row], s] * coef[s] for all s below `width`. */
+    void (*add_outputs)(const int8_t *output, int64_t width, const uint32_t *place, int64_t n_rows,
+                        const double *coef, double *scores);
     /* scores[0:64] += value on the rows of a set, -value on the others. */
     void (*add_set)(uint64_t set, double value, double *scores);
     int64_t max_reached; /* trees of more inner nodes are better walked */

@@ -20,9 +20,15 @@ class TreeEvaluator:
     def outputs(
         self, X: np.ndarray | tuple[np.ndarray, ...], n_threads: int = 1
     ) -> NDArray[np.int8]: ...
+    def cells(
+        self, X: np.ndarray | tuple[np.ndarray, ...], n_threads: int = 1
+    ) -> NDArray[np.int32]: ...
     def sets(
         self, X: np.ndarray | tuple[np.ndarray, ...], n_threads: int = 1
     ) -> NDArray[np.uint64]: ...
     def scores(
-        self, X: np.ndarray | tuple[np.ndarray, ...], coef: sparse.csr_array, n_threads: int = 1
+        self,
+        X: np.ndarray | tuple[np.ndarray, ...],
+        coef: sparse.csr_array | np.ndarray,
+        n_threads: int = 1,
     ) -> NDArray[np.float64]: ...

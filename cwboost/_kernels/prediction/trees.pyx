@@ -1,14 +1,15 @@
 """Outputs and scores of a batch of binary trees on new rows.
 
-The score s of a row is sum over trees t of coef[t, s] h_t(x), added in the order of the trees in
-every thread and block: the bits are the same for any number of threads and any chunks of rows. The
+The score s of a row is sum over trees t of coef[t, s] h_t(x), of graded trees, which have an output
+for every score, coef[t, s] h_ts(x). It is added in the order of the trees in every thread and
+block: the bits are the same for any number of threads and any chunks of rows. The
 used features of a block of 64 rows are copied to float64; sparse rows are spread over such a block.
 Trees on codes (see trees.h) need only one block of values, from which the codes of each are found.
 Up to 64 blocks, of about 1 MB, meet some trees before the next: large trees are read less often.
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -18,7 +19,7 @@ from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.common.typedefs cimport feature_t
 
-from cwboost._kernels.prediction.tree_nodes import NODE, TreeLayouts
+from cwboost._kernels.prediction.tree_nodes import NODE, TreeLayouts, padded
 
 cdef extern from "prediction/trees.h" nogil:
     const int CWB_BLOCK
@@ -37,7 +38,7 @@ cdef extern from "prediction/trees.h" nogil:
         const int32_t *n_inner
         const int32_t *height
         const int8_t *output
-        int64_t n_trees, max_reached
+        int64_t width, n_outputs, n_trees, max_reached
         int is_graded
         const int64_t *set_start
         const uint8_t *set_bits
@@ -54,9 +55,10 @@ cdef extern from "prediction/trees.h" nogil:
         void (*code)(const cwb_trees *trees, const double *values, uint8_t *codes) noexcept nogil
         void (*sets)(const cwb_trees *trees, int64_t first, int64_t last, const cwb_block *block,
                      uint64_t *reach, uint64_t *out) noexcept nogil
-        void (*graded)(const cwb_trees *trees, int64_t t, const cwb_block *block,
-                       uint64_t *reach, double *out) noexcept nogil
-        void (*add_graded)(const double *outputs, double value, double *scores) noexcept nogil
+        void (*places)(const cwb_trees *trees, int64_t t, const cwb_block *block,
+                       uint32_t *place) noexcept nogil
+        void (*add_outputs)(const int8_t *output, int64_t width, const uint32_t *place,
+                            int64_t n_rows, const double *coef, double *scores) noexcept nogil
         void (*add_set)(uint64_t set, double value, double *scores) noexcept nogil
         int64_t max_reached
     const cwb_evaluation_kernels *cwb_evaluation_tables[]
@@ -66,8 +68,6 @@ cdef extern from "prediction/trees.h" nogil:
 
 cdef const cwb_evaluation_kernels *kernels = cwb_evaluation_tables[instruction_set()]
 
-# A graded tree with more inner nodes than this is walked.
-cdef int64_t MAX_GRADED = 64
 # Trees that meet all blocks of a task before the next: as many as a cache holds.
 cdef int64_t TREES_AT_ONCE = 64
 cdef int64_t NODES_AT_ONCE = 4096
@@ -84,7 +84,8 @@ cdef class TreeEvaluator:
     Parameters
     ----------
     offsets, feature, threshold, left, missing, output : ndarray
-        Checked flat arrays, as `TreeGrower.grow` returns them.
+        Checked flat arrays, as `TreeGrower.grow` returns them; `output` of graded trees has the
+        shape (n_nodes, n_outputs).
     n_features : int
     set_start, set_bits : ndarray, optional
         The category sets of the nodes (see `cwboost.kernels.CategorySets`).
@@ -98,6 +99,7 @@ cdef class TreeEvaluator:
     cdef int32_t[::1] column_of    # place of a feature in `used`, -1 for other features
     cdef readonly int64_t n_features
     cdef readonly int64_t n_trees
+    cdef bint has_rows             # of outputs, one per score
 
     def __init__(self, offsets, feature, threshold, left, missing, output, n_features,
                  set_start=None, set_bits=None):
@@ -117,8 +119,15 @@ cdef class TreeEvaluator:
             start = np.append(set_start[: len(inner)][inner], set_start[len(inner):])
             bits = np.append(set_bits, bits)
         offsets, left = as_vector(offsets, INT64), as_vector(left, INT32)
-        feature, output = column_of[feature], as_vector(output, INT8)
-        place = self._order_nodes(offsets, feature, left, output)
+        feature = column_of[feature]
+        # One-dimensional outputs other than -1 and +1 are those of trees of a single score each.
+        leaf_outputs = output[~inner]
+        self.trees.is_graded = output.ndim == 2 or bool((np.abs(leaf_outputs) != 1).any())
+        self.trees.n_outputs = output.shape[1] if output.ndim == 2 else 1
+        rows = padded(output.reshape(len(output), self.trees.n_outputs))
+        self.trees.width = rows.shape[1]
+        place = self._order_nodes(offsets, feature, left, as_vector(rows.ravel(), INT8))
+        self.has_rows = output.ndim == 2
         self.arrays = *self.arrays, start, bits
         self.trees.set_start = <const int64_t *> data_of(start)
         self.trees.set_bits = <const uint8_t *> data_of(bits)
@@ -133,15 +142,14 @@ cdef class TreeEvaluator:
         Children come after their parents.
         """
         cdef int64_t n = feature.shape[0], n_trees = self.n_trees, t, v, first, at = 0
-        cdef bint is_graded = False
+        cdef bint is_graded = self.trees.is_graded
         of_trees, order_start = np.zeros((2, n_trees), np.int32), np.zeros(n_trees + 1, np.int64)
         of_nodes = np.zeros((3, n), np.int32)
         cdef int32_t[::1] n_inner = of_trees[0], height = of_trees[1]
         cdef int32_t[::1] place = of_nodes[0], depth = of_nodes[1], order = of_nodes[2]
         cdef int64_t[::1] begin = order_start
-        for v in range(n):
-            is_graded |= feature[v] < 0 and output[v] != 1 and output[v] != -1
-        self.trees.max_reached = min(kernels.max_reached, MAX_GRADED if is_graded else n)
+        # Every row walks a graded tree.
+        self.trees.max_reached = -1 if is_graded else min(kernels.max_reached, n)
         for t in range(n_trees):
             first = offsets[t]
             for v in range(first, offsets[t + 1]):
@@ -155,11 +163,11 @@ cdef class TreeEvaluator:
                     if feature[v] >= 0:
                         order[at], at = place[v], at + 1
                 for v in range(first, offsets[t + 1]):
-                    if feature[v] < 0 and (is_graded or output[v] > 0):
+                    if feature[v] < 0 and output[v] > 0:
                         order[at], at = place[v], at + 1
             begin[t + 1] = at
         self.arrays = of_trees, order_start, of_nodes, offsets.base, output.base
-        self.trees.is_graded, self.trees.n_trees = is_graded, n_trees
+        self.trees.n_trees = n_trees
         self.trees.start, self.trees.output = &offsets[0], &output[0] if n else NULL
         self.trees.order, self.trees.order_start = &order[0] if n else NULL, &begin[0]
         self.trees.n_inner = &n_inner[0] if n_trees else NULL
@@ -171,10 +179,22 @@ cdef class TreeEvaluator:
 
         Returns
         -------
-        ndarray of shape (n_rows, n_trees), dtype int8
+        ndarray of shape (n_rows, n_trees), of graded trees (n_rows, n_trees, n_outputs), dtype int8
         """
-        out = np.empty((n_rows_of(X), self.n_trees), dtype=np.int8)
+        shape = (n_rows_of(X), self.n_trees, self.trees.n_outputs)
+        out = np.empty(shape if self.has_rows else shape[:2], dtype=np.int8)
         self._run(X, n_threads, outputs=out)
+        return out
+
+    def cells(self, X, int n_threads=1):
+        """Return the place in each tree of the leaf that a row is in; X as for `outputs`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_trees), dtype int32
+        """
+        out = np.empty((n_rows_of(X), self.n_trees), dtype=np.int32)
+        self._run(X, n_threads, cells=out)
         return out
 
     def sets(self, X, int n_threads=1):
@@ -200,34 +220,44 @@ cdef class TreeEvaluator:
         ----------
         X : ndarray of shape (n_rows, n_features), uint8, float32 or float64; or tuple
         coef : csr_array of shape (n_trees, n_scores), dtype float64
+            Of graded trees, `padded` rows of n_outputs numbers.
         n_threads : int, default=1
 
         Returns
         -------
         ndarray of shape (n_rows, n_scores), dtype float64
         """
-        out = np.empty((n_rows_of(X), coef.shape[1]))
+        if self.has_rows and coef.shape != (self.n_trees, self.trees.width):
+            raise ValueError(f"coef must have shape {(self.n_trees, self.trees.width)}, "
+                             f"got {coef.shape}")
+        out = np.empty((n_rows_of(X), self.trees.n_outputs if self.has_rows else coef.shape[1]))
         self._run(X, n_threads, coef, scores=out)
         return out
 
-    def _run(self, X, int n_threads, coef=None, scores=None, outputs=None, sets=None):
+    def _run(self, X, int n_threads, coef=None, scores=None, outputs=None, cells=None, sets=None):
         """Fill those arrays that are given with the results for the rows of X."""
         cdef int64_t n_rows = n_rows_of(X), n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
         cdef Votes votes
         nodes = self.layouts.for_rows(n_rows)
-        indptr = np.zeros(self.n_trees + 1) if coef is None else coef.indptr
-        indices, data = (indptr[:0], indptr[:0]) if coef is None else (coef.indices, coef.data)
+        data, indptr, indices = np.zeros(0), np.zeros(self.n_trees + 1), np.zeros(0)
+        if self.has_rows and coef is not None:
+            data = np.ascontiguousarray(coef).ravel()
+        elif coef is not None:
+            data, indptr, indices = coef.data, coef.indptr, coef.indices
         indptr, data = as_vector(indptr, INT64), as_vector(data, FLOAT64)
         indices = as_vector(indices, INT32)
         votes.indptr, votes.data = <int64_t *> data_of(indptr), <double *> data_of(data)
         votes.indices = <int32_t *> data_of(indices)
+        votes.has_rows = self.has_rows
         votes.n_scores = 0 if scores is None else scores.shape[1]
+        votes.width = self.trees.width if self.has_rows and votes.n_scores else votes.n_scores
         votes.scores = NULL if scores is None else <double *> data_of(scores)
+        votes.cells = NULL if cells is None else <int32_t *> data_of(cells)
         votes.outputs = NULL if outputs is None else <int8_t *> data_of(outputs)
         votes.sets = NULL if sets is None else <uint64_t *> data_of(sets)
         cdef cwb_trees trees = trees_of(self, nodes)
         n_threads = max(1, min(n_threads, n_blocks))
-        cdef Room room = room_for(len(self.used), nodes.n_columns, votes.n_scores,
+        cdef Room room = room_for(len(self.used), nodes.n_columns, votes.width,
                                   trees.max_reached, (n_blocks + n_threads - 1) // n_threads)
         memory = np.zeros(n_threads * room.size + 8)
         if isinstance(X, tuple):
@@ -259,13 +289,16 @@ cdef cwb_trees trees_of(TreeEvaluator self, nodes):
 
 
 cdef struct Votes:
-    # CSR coefficients and the arrays of results; n_scores 0 or an array NULL: not computed.
+    # Coefficients, CSR or of graded trees in padded rows, and the arrays of results; n_scores 0 or
+    # an array NULL: not computed.
     const int64_t *indptr
     const int32_t *indices
     const double *data
-    int64_t n_scores
+    bint has_rows
+    int64_t n_scores, width
     double *scores
     int8_t *outputs
+    int32_t *cells
     uint64_t *sets
 
 
@@ -279,24 +312,26 @@ cdef struct Room:
 cdef struct Work:
     double *values       # (n_blocks, n_used, 64); with codes, of one block
     uint8_t *codes       # (n_blocks, n_columns, 64), and 64 more
-    double *scores       # (n_blocks, n_scores, 64)
+    double *scores       # (n_blocks, n_scores, 64); of graded trees (n_blocks, 64, width)
     uint64_t *reach      # nodes of the largest tree that is not walked
     uint64_t *sets       # trees at once
     int64_t values_stride, codes_stride  # from a block to the next
     bint simple          # no value of the task is NaN, and no tree has categories
 
 
-cdef Room room_for(int64_t n_used, int64_t n_columns, int64_t n_scores, int64_t max_reached,
+cdef Room room_for(int64_t n_used, int64_t n_columns, int64_t width, int64_t max_reached,
                    int64_t n_blocks):
     """Return the room of tasks of up to `n_blocks` blocks; `n_columns` of codes, 0 without."""
     cdef Room room
+    cdef int64_t n_block
     room.n_values, room.n_codes = max(1, n_used) * CWB_BLOCK, n_columns * CWB_BLOCK // 8
-    room.n_blocks = BYTES_AT_ONCE // (8 * (room.n_codes if n_columns else room.n_values))
+    n_block = (room.n_codes if n_columns else room.n_values) + width * CWB_BLOCK
+    room.n_blocks = BYTES_AT_ONCE // (8 * n_block)
     room.n_blocks = max(1, min(BLOCKS_AT_ONCE, room.n_blocks, n_blocks))
     room.codes = room.n_values * (1 if n_columns else room.n_blocks)
     room.scores = room.codes + room.n_blocks * room.n_codes + CWB_BLOCK // 8
-    room.reach = room.scores + room.n_blocks * n_scores * CWB_BLOCK
-    room.sets = room.reach + 2 * max_reached + 8
+    room.reach = room.scores + room.n_blocks * width * CWB_BLOCK
+    room.sets = room.reach + 2 * max(0, max_reached) + 8
     room.size = room.sets + TREES_AT_ONCE
     return room
 
@@ -388,14 +423,14 @@ cdef void evaluate_block(
 ) noexcept nogil:
     """Compute the results of trees [first, last) for the rows of one of the work's blocks."""
     cdef int64_t t, i
-    cdef double *scores = work.scores + index * votes.n_scores * CWB_BLOCK
+    cdef double *scores = work.scores + index * votes.width * CWB_BLOCK
     cdef cwb_block block
     block.values = work.values + index * work.values_stride
     block.codes = work.codes + index * work.codes_stride
     block.n_rows, block.simple = n_rows, work.simple
-    if trees.is_graded:
+    if trees.is_graded or votes.cells != NULL:
         for t in range(first, last):
-            evaluate_graded(trees, t, votes, &block, work.reach, scores, first_row)
+            walk_tree(trees, t, votes, &block, scores, first_row)
         return
     kernels.sets(trees, first, last, &block, work.reach, work.sets)
     for t in range(first, last):
@@ -410,21 +445,29 @@ cdef void evaluate_block(
                (last - first) * sizeof(uint64_t))
 
 
-cdef void evaluate_graded(
+cdef void walk_tree(
     const cwb_trees *trees, int64_t t, const Votes *votes, const cwb_block *block,
-    uint64_t *reach, double *scores, int64_t first_row
+    double *scores, int64_t first_row
 ) noexcept nogil:
-    """Compute the results of a graded tree for the rows of a block."""
-    cdef double[64] outputs  # of CWB_BLOCK rows
+    """Compute the results of a tree from the leaves that the rows of a block walk to."""
+    cdef uint32_t[64] place  # of CWB_BLOCK rows
+    cdef const int8_t *output = trees.output + trees.start[t] * trees.width
     cdef int64_t i, row
-    memset(outputs, 0, sizeof(outputs))
-    kernels.graded(trees, t, block, reach, outputs)
-    for i in range(votes.indptr[t], votes.indptr[t + 1]):
-        kernels.add_graded(outputs, votes.data[i],
-                           scores + <int64_t> votes.indices[i] * CWB_BLOCK)
-    if votes.outputs != NULL:
-        for row in range(block.n_rows):
-            votes.outputs[(first_row + row) * trees.n_trees + t] = <int8_t> outputs[row]
+    kernels.places(trees, t, block, place)
+    if votes.has_rows and votes.n_scores:
+        kernels.add_outputs(output, trees.width, place, block.n_rows,
+                            votes.data + t * trees.width, scores)
+    else:
+        for i in range(votes.indptr[t], votes.indptr[t + 1]):
+            kernels.add_outputs(output, 1, place, block.n_rows, votes.data + i,
+                                scores + <int64_t> votes.indices[i] * CWB_BLOCK)
+    for row in range(block.n_rows):
+        i = (first_row + row) * trees.n_trees + t
+        if votes.outputs != NULL:
+            memcpy(votes.outputs + i * trees.n_outputs, output + place[row] * trees.width,
+                   trees.n_outputs)
+        if votes.cells != NULL:
+            votes.cells[i] = <int32_t> place[row]
 
 
 cdef void evaluate(
@@ -434,7 +477,9 @@ cdef void evaluate(
     cdef int64_t first = 0, last, block, row, s
     cdef const int64_t *start = trees.start
     cdef int64_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
-    memset(work.scores, 0, n_blocks * votes.n_scores * CWB_BLOCK * sizeof(double))
+    cdef int64_t row_stride = votes.width if votes.has_rows else 1
+    cdef int64_t score_stride = 1 if votes.has_rows else CWB_BLOCK
+    memset(work.scores, 0, n_blocks * votes.width * CWB_BLOCK * sizeof(double))
     while first < trees.n_trees:
         last = first + 1
         while (last < min(first + TREES_AT_ONCE, trees.n_trees)
@@ -450,7 +495,8 @@ cdef void evaluate(
     for row in range(n_rows):
         for s in range(votes.n_scores):
             votes.scores[(first_row + row) * votes.n_scores + s] = work.scores[
-                (row // CWB_BLOCK * votes.n_scores + s) * CWB_BLOCK + row % CWB_BLOCK]
+                row // CWB_BLOCK * votes.width * CWB_BLOCK
+                + row % CWB_BLOCK * row_stride + s * score_stride]
 
 
 cdef void dense_task(

@@ -258,49 +258,53 @@ static void CWB_NAME(sets)(const cwb_trees *trees, int64_t first, int64_t last,
     }
 }
 
-/* Outputs of a graded tree: by row, or leaf by leaf from the rows that reach each. */
-CWB_INLINE void CWB_NAME(graded_rows)(const cwb_trees *trees, int64_t t, const cwb_block *block,
-                                      const int kind, uint64_t *reach, double *out) {
-    const int8_t *output = trees->output + trees->start[t];
-    if (CWB_NAME(is_walked)(trees, t, block, kind)) {
-        for (int64_t row = 0; row < block->n_rows; row += CWB_ABREAST) {
-            uint32_t place[CWB_ABREAST] = {0};
-            CWB_NAME(walk_some)(trees, t, block, row, kind, place);
-            CWB_UNROLL
-            for (int k = 0; k < CWB_ABREAST; k++) out[row + k] = (double)output[place[k]];
-        }
+CWB_INLINE void CWB_NAME(places_of)(const cwb_trees *trees, int64_t t, const cwb_block *block,
+                                    const int kind, uint32_t *place) {
+    for (int64_t row = 0; row < block->n_rows; row += CWB_ABREAST)
+        CWB_NAME(walk_some)(trees, t, block, row, kind, place + row);
+}
+
+static void CWB_NAME(places)(const cwb_trees *trees, int64_t t, const cwb_block *block,
+                             uint32_t *place) {
+    if (trees->coded)
+        CWB_NAME(places_of)(trees, t, block, CWB_CODES, place);
+    else if (block->simple)
+        CWB_NAME(places_of)(trees, t, block, CWB_SIMPLE, place);
+    else
+        CWB_NAME(places_of)(trees, t, block, CWB_ANY, place);
+}
+
+/* Eight whole numbers of one byte. */
+CWB_INLINE cwb_doubles CWB_NAME(load_bytes)(const int8_t *p) {
+#if CWB_IS(AVX512)
+    const __m128i bytes = _mm_loadl_epi64((const __m128i *)p);
+    return (cwb_doubles){{_mm512_cvtepi32_pd(_mm256_cvtepi8_epi32(bytes))}};
+#elif CWB_IS(AVX2)
+    const __m256i ints = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p));
+    return (cwb_doubles){{(cwb_register)_mm256_cvtepi32_pd(_mm256_castsi256_si128(ints)),
+                          (cwb_register)_mm256_cvtepi32_pd(_mm256_extracti128_si256(ints, 1))}};
+#else
+    double x[8];
+    CWB_UNROLL
+    for (int k = 0; k < 8; k++) x[k] = (double)p[k];
+    return cwb_load(x);
+#endif
+}
+
+static void CWB_NAME(add_outputs)(const int8_t *output, int64_t width, const uint32_t *place,
+                                  int64_t n_rows, const double *coef, double *scores) {
+    if (width == 1) {
+        for (int64_t row = 0; row < n_rows; row++)
+            scores[row] += (double)output[place[row]] * coef[0];
         return;
     }
-    const int32_t *order = trees->order + trees->order_start[t];
-    const int64_t n_inner = trees->n_inner[t];
-    const int64_t n_order = trees->order_start[t + 1] - trees->order_start[t];
-    CWB_NAME(reach_nodes)(trees, CWB_NAME(nodes_of)(trees, t, kind), order, n_inner,
-                          CWB_NAME(rows_from)(block, 0, kind), kind, reach);
-    for (int64_t i = n_inner; i < n_order; i++) {
-        const cwb_doubles value = cwb_splat((double)output[order[i]]);
-        const uint64_t set = reach[order[i]];
-        for (int j = 0; j < CWB_BLOCK / 8; j++) {
-            const cwb_mask mask = cwb_mask_of((unsigned)(set >> (8 * j)) & 0xFF);
-            cwb_store(out + 8 * j, cwb_pick(mask, value, cwb_load(out + 8 * j)));
+    for (int64_t row = 0; row < n_rows; row++, scores += width) {
+        const int8_t *own = output + place[row] * width;
+        for (int64_t s = 0; s < width; s += 8) {
+            const cwb_doubles step = cwb_mul(CWB_NAME(load_bytes)(own + s), cwb_load(coef + s));
+            cwb_store(scores + s, cwb_add(cwb_load(scores + s), step));
         }
     }
-}
-
-static void CWB_NAME(graded)(const cwb_trees *trees, int64_t t, const cwb_block *block,
-                             uint64_t *reach, double *out) {
-    if (trees->coded)
-        CWB_NAME(graded_rows)(trees, t, block, CWB_CODES, reach, out);
-    else if (block->simple)
-        CWB_NAME(graded_rows)(trees, t, block, CWB_SIMPLE, reach, out);
-    else
-        CWB_NAME(graded_rows)(trees, t, block, CWB_ANY, reach, out);
-}
-
-static void CWB_NAME(add_graded)(const double *outputs, double value, double *scores) {
-    const cwb_doubles factor = cwb_splat(value);
-    for (int i = 0; i < CWB_BLOCK; i += 8)
-        cwb_store(scores + i,
-                  cwb_add(cwb_load(scores + i), cwb_mul(cwb_load(outputs + i), factor)));
 }
 
 static void CWB_NAME(add_set)(uint64_t set, double value, double *scores) {
@@ -314,8 +318,8 @@ static void CWB_NAME(add_set)(uint64_t set, double value, double *scores) {
 static const cwb_evaluation_kernels CWB_NAME(cwb_evaluation_kernels) = {
     .code = CWB_NAME(code),
     .sets = CWB_NAME(sets),
-    .graded = CWB_NAME(graded),
-    .add_graded = CWB_NAME(add_graded),
+    .places = CWB_NAME(places),
+    .add_outputs = CWB_NAME(add_outputs),
     .add_set = CWB_NAME(add_set),
     .max_reached = CWB_IS(PLAIN) ? 16 : 128,
 };
