@@ -44,7 +44,7 @@ class ProgressBar:
     Raises
     ------
     ImportError
-        If tqdm is not installed, which the extra ``cwboost[progress]`` installs. With `n_rounds`
+        If tqdm is not installed. With `n_rounds`
         None the first round raises it.
     """
 

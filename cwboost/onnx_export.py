@@ -1,4 +1,4 @@
-"""Export of fitted classifiers to ONNX; the optional extra ``cwboost[onnx]``.
+"""Export of fitted classifiers to ONNX; needs onnx.
 
 One tree-ensemble operator computes the weak learners' outputs, which are -1 and +1 and therefore
 exact in any precision. The graph multiplies them by the coefficients in float64, so its scores

@@ -1,7 +1,7 @@
 """Export a saved model to ONNX.
 
 The input X of the graph is one row of features per example; the outputs are label, scores and
-probabilities. Needs the extra: pip install "cwboost[onnx]".
+probabilities. Needs onnx.
 
     cwboost export model.cwb --onnx model.onnx
 """
@@ -30,7 +30,7 @@ def run(args) -> int:
 
     classifier = load(args.model)
     if not args.onnx.absolute().parent.is_dir():
-        raise CommandError(f"{args.onnx}: its folder does not exist")
+        raise CommandError(f"{args.onnx} must be in a folder that exists")
     try:
         converted = to_onnx(
             classifier,

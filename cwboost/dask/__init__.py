@@ -1,4 +1,4 @@
-"""Training and prediction on a Dask cluster; needs the extra ``cwboost[dask]``."""
+"""Training and prediction on a Dask cluster; needs dask and distributed."""
 
 from cwboost.support.extras import extra
 

@@ -42,7 +42,7 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
     OSError
         If the server cannot be reached or refuses, or the connection breaks.
     ImportError
-        If pooch, requests or tqdm is not installed, which the extra ``cwboost[fetch]`` installs.
+        If pooch, requests or tqdm is not installed.
     """
     dataset = name if isinstance(name, DataSet) else find(name)
     if not dataset.remote:

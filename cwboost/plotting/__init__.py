@@ -1,4 +1,4 @@
-"""Plots of fitted classifiers; matplotlib is the optional extra ``cwboost[plot]``.
+"""Plots of fitted classifiers; needs matplotlib.
 
 Each function draws into `ax`, by default a new figure, and returns the Axes.
 """
