@@ -41,7 +41,7 @@ def refuse_overwriting(args, names) -> None:
             if any(written) and _is_same(earlier, path):
                 reason = "both are written" if all(written) else "the input would be overwritten"
                 raise CommandError(
-                    f"{names[other]} and {names[name]}: expected two files, got one, {earlier} and "
+                    f"{names[other]} and {names[name]} must be two files, got one, {earlier} and "
                     f"{path}: {reason}"
                 )
 

@@ -17,12 +17,12 @@ def add_model_arguments(parser, default_label: str) -> None:
     parser.add_argument("model", type=InputPath, help="file written by cwboost fit")
     parser.add_argument("data", type=InputPath, help=DATA)
     parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
-    parser.add_argument("--quiet", action="store_true", help="do not say how the file was read")
+    parser.add_argument("--quiet", action="store_true", help="do not print how the file was read")
     add_reading_arguments(parser, default=default_label)
 
 
 def load(path, jobs: int | None = None):
-    """Load a model; a file that is none is an error that names it."""
+    """Load a model; the error for any other file names it."""
     from cwboost import ModelFileError, load_model
 
     try:
@@ -39,7 +39,7 @@ def read_for(classifier, args, *, needs_labels: bool):
     trained = Trained(
         classifier.n_features_in_,
         None if names is None else [str(name) for name in names],
-        {place for place, values in known.items() if values.dtype == object},
+        {place: values for place, values in known.items() if values.dtype == object},
     )
     table = read(args, part="test", trained=trained, needs_labels=needs_labels)
     if table.names is None:  # else the classifier would warn
@@ -57,7 +57,6 @@ def known_labels(path, y, classes):
     if None in places:
         label = y[places.index(None)]
         raise CommandError(
-            f"{path}: label {quoted(label)} is not one of the model's classes: "
-            f"{listed(known, most=20)}"
+            f"{path} must have labels of the model, [{listed(known, most=20)}], got {quoted(label)}"
         )
     return classes[places]

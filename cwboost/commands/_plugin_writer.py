@@ -57,7 +57,7 @@ def _refuse_taken(name: str) -> None:
             if name in plugin.names or distribution == f"cwboost-{name.replace('_', '-')}":
                 owner = f"the installed plugin {plugin.distribution} {plugin.version}"
     if owner is not None:
-        raise ValueError(f"the name {name!r} is that of {owner}: choose another")
+        raise ValueError(f"name of the plugin must be free, got {name!r}, that of {owner}")
 
 
 def _files(template: str) -> dict[str, str]:

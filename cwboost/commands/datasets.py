@@ -36,7 +36,7 @@ def run(args) -> int:
     if folder is None and (DEFAULT.is_dir() or args.action == "fetch"):
         folder = DEFAULT
     if args.action == "fetch" and args.name is None:
-        raise CommandError("name: fetch needs the name of a data set")
+        raise CommandError("fetch must have the name of a data set, got none")
     from cwboost.datasets.fetching import fetch, overview
 
     if args.action == "fetch":

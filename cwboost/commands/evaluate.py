@@ -1,56 +1,150 @@
-"""Measure a saved model on labelled examples: error, log loss, confusion matrix.
+"""Measure a saved model on labelled examples: errors, probabilities, classes, prediction sets.
 
 The features are the columns that have the names of the model's; without names they go by place.
 The label is the column that the model does not know, or the last of several, unless --label names
-one. Rows of the confusion matrix are true classes, columns predicted ones. With more classes than
-fit on a screen, the command lists the commonest confusions instead; --json always has the
-matrix.
+one. For each class the command prints precision, recall, F1 score and area under the ROC curve (of
+the class against the others), then the confusion matrix: rows are true classes, columns predicted
+ones. If the matrix is too wide for a screen, the commonest confusions stand in its place.
+
+The calibration error is the expected difference between the probability of the predicted class and
+the share of predictions that are right, in 15 bins of equal width. Prediction sets cover the true
+class in 1 - alpha of all examples, if the model is right; they are small if it is good.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 
+import numpy as np
+
+from cwboost.commands import CommandError, OutputPath
 from cwboost.commands._models import add_model_arguments, known_labels, load, read_for
 from cwboost.support.columns import aligned
+from cwboost.support.extras import extra
 
 __all__ = ["add_arguments", "run"]
 
 WIDEST = 100
 LISTED = 20
+BINS = 15
 
 
 def add_arguments(parser) -> None:
     add_model_arguments(parser, "the column that the model does not know, or the last")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--alpha", type=float, default=0.1, help="error of the prediction sets (default: 0.1)"
+    )
+    parser.add_argument(
+        "--calibration", type=OutputPath, metavar="FILE", help="draw the calibration curve"
+    )
 
 
 def run(args) -> int:
-    from sklearn.metrics import confusion_matrix, log_loss
-
+    if not 0 < args.alpha < 1:
+        raise CommandError(f"--alpha must be between 0 and 1, got {args.alpha}")
     classifier = load(args.model, args.jobs)
     table = read_for(classifier, args, needs_labels=True)
-    classes = classifier.classes_
-    y = known_labels(args.data, table.y, classes)
+    y = known_labels(args.data, table.y, classifier.classes_)
+    p = classifier.predict_proba(table.X)
     predicted = classifier.predict(table.X)
-    error = float((predicted != y).mean())
-    loss = float(log_loss(y, classifier.predict_proba(table.X), labels=classes))
-    matrix = confusion_matrix(y, predicted, labels=classes)
-    if args.json:
-        found = {
-            "n_examples": len(y),
-            "error": error,
-            "log_loss": loss,
-            "classes": classes.tolist(),
-            "confusion_matrix": matrix.tolist(),
-        }
-        print(json.dumps(found, indent=2), file=args.results)
-        return 0
-    figures = f"examples  {len(y)}\nerror     {error:.2%}\nlog loss  {loss:.4f}\n"
-    print(
-        figures, _confusions([str(label) for label in classes], matrix), sep="\n", file=args.results
-    )
+    if args.calibration:
+        _draw_calibration(predicted == y, p.max(axis=1), args.calibration)
+    found = _measures(classifier.classes_, y, p, predicted)
+    found["prediction_sets"] = _prediction_sets(classifier, table.X, y, args.alpha)
+    print(json.dumps(found, indent=2) if args.json else _text(found), file=args.results)
     return 0
+
+
+def _measures(classes, y, p, predicted) -> dict:
+    """Return everything that labels, probabilities (n_examples, n_classes) and predictions give."""
+    from sklearn.metrics import (
+        accuracy_score,
+        confusion_matrix,
+        log_loss,
+        precision_recall_fscore_support,
+        roc_auc_score,
+    )
+
+    accuracy = float(accuracy_score(y, predicted))
+    scores = precision_recall_fscore_support(y, predicted, labels=classes, zero_division=np.nan)
+    own = y[:, None] == classes
+    auc = [roc_auc_score(o, q) if 0 < o.sum() < len(y) else np.nan for o, q in zip(own.T, p.T)]
+    names = ("precision", "recall", "f1", "examples", "auc")
+    known = [float(value) for value in auc if value == value]
+    return {
+        "n_examples": len(y),
+        "error": 1 - accuracy,
+        "accuracy": accuracy,
+        "log_loss": float(log_loss(y, p, labels=classes)),
+        "auc": float(np.mean(known)) if known else None,
+        "calibration_error": _calibration_error(predicted == y, p.max(axis=1)),
+        "classes": classes.tolist(),
+        "by_class": [dict(zip(names, map(_number, row))) for row in zip(*scores, auc)],
+        "confusion_matrix": confusion_matrix(y, predicted, labels=classes).tolist(),
+    }
+
+
+def _number(value):
+    """Return a value for JSON, None for NaN."""
+    return None if value != value else value.item() if hasattr(value, "item") else value
+
+
+def _calibration_error(is_right, confidence) -> float:
+    """Return the expected calibration error (Naeini et al. 2015) of the predicted classes."""
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    return float(np.abs(np.bincount(bins, is_right - confidence)).sum() / len(bins))
+
+
+def _draw_calibration(is_right, confidence, path) -> None:
+    with extra("plot", "a calibration curve needs matplotlib"):
+        from matplotlib.figure import Figure
+    from sklearn.calibration import CalibrationDisplay
+
+    figure = Figure(layout="constrained")
+    CalibrationDisplay.from_predictions(
+        is_right, confidence, n_bins=BINS, ax=figure.subplots(), name="predicted class"
+    )
+    figure.savefig(path)
+
+
+def _prediction_sets(classifier, X, y, alpha: float) -> dict | None:
+    """Return coverage and mean size of prediction sets, None if the model cannot make any."""
+    try:
+        sets = classifier.predict_set(X, alpha=alpha)
+    except (TypeError, ValueError) as error:  # no examples were left out of training
+        print(f"no prediction sets: {error}", file=sys.stderr)
+        return None
+    covered = sets[np.arange(len(y)), np.searchsorted(classifier.classes_, y)]
+    return {"alpha": alpha, "coverage": float(covered.mean()), "size": float(sets.sum(1).mean())}
+
+
+def _text(found: dict) -> str:
+    figures = [
+        ("examples", str(found["n_examples"])),
+        ("error", f"{found['error']:.2%}"),
+        ("log loss", f"{found['log_loss']:.4f}"),
+        ("AUC", _cell(found["auc"])),
+        ("calibration error", f"{found['calibration_error']:.2%}"),
+    ]
+    if sets := found["prediction_sets"]:
+        wanted = f"{sets['coverage']:.2%} hold the true class, {1 - sets['alpha']:.0%} wanted"
+        figures.append(("prediction sets", f"{wanted}; {sets['size']:.2f} classes in the mean"))
+    labels, by_class = [str(label) for label in found["classes"]], found["by_class"]
+    shown = sorted(sorted(range(len(labels)), key=lambda k: by_class[k]["f1"] or 0.0)[:LISTED])
+    rows = [
+        ["class", *by_class[0]],
+        *([labels[k], *map(_cell, by_class[k].values())] for k in shown),
+    ]
+    title = f"{LISTED} classes of the lowest F1:\n" if len(labels) > LISTED else ""
+    classes = title + aligned(rows, right=range(1, len(rows[0])))
+    confusions = _confusions(labels, np.array(found["confusion_matrix"]))
+    return "\n\n".join([aligned(figures), classes, confusions])
+
+
+def _cell(value) -> str:
+    return "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def _confusions(labels, matrix) -> str:

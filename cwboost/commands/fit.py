@@ -4,7 +4,8 @@ A text file has one example per line. It may begin with a header line of names, 
 keeps. The label is the last column unless --label names another. An NPZ file has arrays X and y, or
 X_train, y_train, X_test and y_test; the command then also prints the test error. An empty field is
 a missing value. Columns of text are categories; --set categorical_features=[0,2] adds columns of
-numbers, by place. An interrupted fit saves the rounds that were finished.
+numbers, by place. --dates COLUMN makes numbers of dates: year, month, weekday, hour and seconds
+since 1970; predict and evaluate then do the same. An interrupted fit saves the finished rounds.
 
 The training error says little about new examples. Unless there are validation or test examples, or
 early stopping holds some out, a second training without a fifth of the examples measures the
@@ -28,6 +29,7 @@ from cwboost.commands._tables.npz import has_test_part
 from cwboost.commands._tables.options import Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
 from cwboost.estimator.input.columns import quoted
+from cwboost.support.extras import install
 
 __all__ = ["add_arguments", "run"]
 
@@ -87,23 +89,26 @@ def add_arguments(parser) -> None:
         help="any other parameter of the classifier, weak_learner__NAME for the weak learner's",
     )
     parser.add_argument(
-        "--quiet", action="store_true", help="no progress bar, no word on how files were read"
+        "--quiet", action="store_true", help="do not show progress or how files were read"
     )
-    add_reading_arguments(parser, label="-1")
+    reading = add_reading_arguments(parser, label="-1")
+    reading.add_argument(
+        "--dates", action="append", default=[], metavar="COLUMN", help="column of dates"
+    )
 
 
 def run(args) -> int:
     classifier = _classifier(args)
     for path in (args.model, args.history):
         if path is not None and not path.absolute().parent.is_dir():
-            raise CommandError(f"{path}: its folder does not exist")
+            raise CommandError(f"{path} must be in a folder that exists")
         if path is not None and path.is_dir():
-            raise CommandError(f"{path}: expected the name of a file to write, got a folder")
+            raise CommandError(f"{path} must be a file to write, got a folder")
     if args.model.exists() and not args.model.is_file():
         # Saving puts a file in its place, even of /dev/null.
-        raise CommandError(f"{args.model}: expected the name of a file, got a device or a pipe")
+        raise CommandError(f"{args.model} must be a file to write, got a device or a pipe")
     if not 0 <= args.held_out < 1:
-        raise CommandError(f"--held-out: must be a share from 0 to 1, got {args.held_out}")
+        raise CommandError(f"--held-out must be a share from 0 to 1, got {args.held_out}")
     table = read(args, needs_labels=True)
     _refuse_unique(args, table)
     given = classifier.categorical_features
@@ -166,7 +171,7 @@ def _shows_progress(args) -> bool:
     try:
         import tqdm  # noqa: F401
     except ImportError:
-        print('no progress bar: pip install "cwboost[progress]"', file=sys.stderr)
+        print(f"no progress bar: {install('progress')}", file=sys.stderr)
         return False
     return True
 
@@ -175,9 +180,9 @@ def _assignment(text: str):
     name, equals, value = text.partition("=")
     name = name.strip()
     if not (name and equals):
-        raise CommandError(f"--set: expected NAME=VALUE, got {text!r}")
+        raise CommandError(f"--set must be NAME=VALUE, got {text!r}")
     if name == "callbacks":
-        raise CommandError("--set: callbacks are Python objects; use --history, or Python")
+        raise CommandError("--set must be a parameter with a value, got callbacks: use --history")
     try:
         return name, ast.literal_eval(value.strip())
     except (SyntaxError, ValueError):
@@ -191,9 +196,8 @@ def _refuse_unique(args, table) -> None:
     """Refuse labels of which every one occurs once, such as names or identifiers of examples."""
     if len(np.unique(table.y)) == len(table.y) > 1:
         raise CommandError(
-            f"{args.data}: the label must have classes of several examples, got {len(table.y)} "
-            f"different values such as {quoted(table.y[0])}, none of which occurs twice: name "
-            "another column by --label"
+            f"{args.data} must have several examples per class, got {len(table.y)} labels such as "
+            f"{quoted(table.y[0])} of which none occurs twice: name another column by --label"
         )
 
 
@@ -217,7 +221,7 @@ def _held_out(args, X, y, share: float, argument: str):
         )
     except ValueError as error:
         what = str(error)[:400]  # which lists labels as long as they are
-        raise CommandError(f"{argument}: cannot split {args.data}: {what}") from error
+        raise CommandError(f"{argument} must leave examples of every class: {what}") from error
     kept.sort()
     held.sort()
     return X.take(kept, axis=0), y[kept], X.take(held, axis=0), y[held]
@@ -230,7 +234,7 @@ def _file_or_share(text: str) -> InputPath | float:
     except ValueError:
         return InputPath(text)
     if not 0 < share < 1:
-        raise argparse.ArgumentTypeError(f"a share must lie between 0 and 1, got {text}")
+        raise argparse.ArgumentTypeError(f"must be a file or between 0 and 1, got {text}")
     return share
 
 
@@ -254,7 +258,7 @@ def _test_part(args, table):
 
 
 def _finish(args, classifier, measured) -> None:
-    """Save what was trained and say what it is, with its errors on the sets of examples."""
+    """Save what was trained and print a summary with its errors on the sets of examples."""
     classifier.save(args.model)
     errors = [_error(classifier, *examples) for examples in measured]
     if _early_stopped(classifier) and len(measured) == 1:

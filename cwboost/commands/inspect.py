@@ -1,7 +1,9 @@
 """Show what a saved model consists of: summary, classes, importances, strongest weak learners.
 
-The strongest weak learners are those of largest coefficient. A weak learner answers +1 or -1; for a
-stump, the last column says when it answers +1.
+The loss is the mean over the training examples, 1 before the first round; the gap between the
+objective and its lower bound is a share of the objective. The strongest weak learners are those of
+largest coefficient. A weak learner answers +1 or -1, as the last column describes; its edge in its
+round is a share of all weight before the first round.
 
     cwboost inspect model.cwb --top 20
     cwboost inspect model.cwb --json > model.json
@@ -32,20 +34,21 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     if args.top < 0:
-        raise CommandError(f"--top: must be >= 0, got {args.top}")
+        raise CommandError(f"--top must be >= 0, got {args.top}")
     classifier = load(args.model)
+    C = _C(classifier)
     found = {
-        "summary": _summary(classifier),
+        "summary": _summary(classifier, C),
         "classes": classifier.classes_.tolist(),
         "importances": _importances(classifier, args.top),
-        "strongest": _strongest(classifier, args.top),
+        "strongest": _strongest(classifier, args.top, C or 1.0),
     }
     text = json.dumps(found, indent=2, default=str) if args.json else _text(found)
     print(text, file=args.results)
     return 0
 
 
-def _summary(classifier) -> dict:
+def _summary(classifier, C: float | None) -> dict:
     """Return the facts about a model by name, with the last values of its history."""
     family, hidden = classifier.family_, ("weak_learner", "callbacks", "verbose")
     summary = {
@@ -69,19 +72,21 @@ def _summary(classifier) -> dict:
         if 0 <= last < len(values) and values[last] == values[last]:  # not NaN
             summary[name] = float(values[last])
     if "objective" in summary:
-        summary["loss"] = _loss(classifier, summary["objective"])
+        objective = summary.pop("objective")
+        regularizer = 0.0 if C is None else classifier.ensemble_.coef().data.sum()
+        summary["loss"] = float((objective - regularizer) / (C or 1.0))
+        if "gap" in summary:
+            summary["gap"] /= objective
     return summary
 
 
-def _loss(classifier, objective: float) -> float:
-    """Return the mean loss of the training examples, 1 before the first round."""
+def _C(classifier) -> float | None:
+    """Return C, the unit of objectives and edges; None for AdaBoost, which has shares already."""
     if not hasattr(classifier, "C"):
-        return objective  # of AdaBoost
+        return None
     if "C" in classifier.history_:  # of a thin model
-        C = classifier.history_["C"][-1]
-    else:
-        C = settings_of(classifier).C if hasattr(classifier, "correction") else classifier.C
-    return float((objective - classifier.ensemble_.coef().data.sum()) / C)
+        return float(classifier.history_["C"][-1])
+    return float(settings_of(classifier).C if hasattr(classifier, "correction") else classifier.C)
 
 
 def _changed(estimator) -> dict:
@@ -109,18 +114,20 @@ def _importances(classifier, top: int) -> list[dict] | None:
     return [{"feature": names[i], "importance": float(importances[i])} for i in order]
 
 
-def _strongest(classifier, top: int) -> list[dict]:
+def _strongest(classifier, top: int, C: float) -> list[dict]:
     """Return the weak learners of largest coefficients, each with the class it votes for."""
     from cwboost.ensemble import inspection, tables
 
     ensemble, labels = classifier.ensemble_, classifier.classes_.tolist()
     if not classifier._scores_classes():
         labels = [f"bit {k}" for k in range(ensemble.n_scores)]
-    about = classifier._feature_names(), classifier._categories(), top
+    names, categories = classifier._feature_names(), classifier._categories()
     rows = [
-        row
+        row | {"edge": row["edge"] / C}
         for score, label in enumerate(labels)
-        for row in tables.strongest(inspection.class_columns(ensemble, score), label, *about)
+        for row in tables.strongest(
+            inspection.class_columns(ensemble, score), label, names, categories, top
+        )
     ]
     return sorted(rows, key=lambda row: -abs(row["coef"]))[:top]
 
@@ -129,15 +136,12 @@ def _text(found: dict) -> str:
     """Return everything as text."""
     facts = found["summary"] | {"classes": _classes(found["classes"])}
     facts["parameters"] = _assignments(facts["parameters"]) or "-"
-    objective = facts.pop("objective", None)  # the loss says the same in numbers that can be read
-    if "gap" in facts:
-        facts["gap"] = f"{facts['gap'] / objective:.2%} of the objective"
-    for name in ("train_error", "valid_error"):
+    for name in ("gap", "train_error", "valid_error"):
         if name in facts:
             facts[name] = f"{facts[name]:.2%}"
     parts = [aligned([(name.replace("_", " "), _cell(value)) for name, value in facts.items()])]
     if found["importances"] is None:
-        parts.append("importances: the weak learners do not say which features they use")
+        parts.append("importances: not known for these weak learners")
     elif found["importances"]:
         parts.append(_rows(found["importances"], right=(1,)))
     if found["strongest"]:

@@ -86,9 +86,9 @@ def test_the_test_part_is_checked_before_training(tmp_path, capsys):
     path, model = tmp_path / "data.npz", tmp_path / "model.cwb"
     train = {"X_train": np.eye(3), "y_train": [0, 1, 1]}
     for X_test, y_test, message in (
-        (np.eye(3)[:, :2], [0], "y_test must have one label"),
-        (np.eye(3)[:, :2], [0, 1, 1], "expected 3 features, got 2"),
-        (np.eye(3), [0, 2, 1], "label '2' is not one of"),
+        (np.eye(3), [0], "in y_test per row of X_test"),
+        (np.eye(3)[:, :2], [0, 1, 1], "must have 3 features, got 2"),
+        (np.eye(3), [0, 2, 1], "must have labels of the model, ['0', '1'], got '2'"),
     ):
         np.savez(path, **train, X_test=X_test, y_test=y_test)
         assert run("fit", path, model, "--rounds", 2, "--quiet") == 1
@@ -120,13 +120,13 @@ def test_columns_are_picked_by_the_names_of_the_model(vowel, tmp_path, capsys, r
     assert not recwarn.list
     # Two columns are unknown to the model and the last is a feature: which is the label?
     assert run("evaluate", model, turned) == 1
-    assert "name the label by --label, one of ['vowel', 'note']" in capsys.readouterr().err
+    assert "--label names the label, one of ['vowel', 'note']" in capsys.readouterr().err
     found = []
     for data, label in ((train, []), (turned, ["--label", "vowel"]), (turned, ["--drop", "note"])):
         assert run("evaluate", model, data, *label) == 0
         captured = capsys.readouterr()
         found.append(captured.out)
-    assert len(set(found)) == 1 and "examples  330" in found[0]
+    assert len(set(found)) == 1 and "examples           330" in found[0]
     fewer = write_csv(tmp_path / "fewer.csv", X[:, 2:], names=names[2:])
     assert run("predict", model, fewer) == 1
     assert "lacks ['länge 0', 'länge 1']; its columns are" in capsys.readouterr().err
@@ -144,28 +144,31 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
     narrow = write_csv(tmp_path / "narrow.csv", X[:, :3], y)
     cases = [
         (["fit", tmp_path / "absent.csv", model], "absent.csv: No such file"),
-        (["fit", tmp_path / "train.xlsx", model], "expected a .csv, .tsv"),
+        (["fit", tmp_path / "train.xlsx", model], "must be a .csv, .tsv"),
         (["fit", tmp_path, model], "or .parquet file, got a folder"),
-        (["fit", tmp_path / "no_y.npz", model], "must have an array y of labels"),
-        (["fit", data, tmp_path / "nowhere" / "model.cwb"], "its folder does not exist"),
-        (["fit", data, tmp_path], "expected the name of a file to write, got a folder"),
+        (["fit", tmp_path / "no_y.npz", model], "must have arrays X and y, got ['X']"),
+        (["fit", data, tmp_path / "nowhere" / "model.cwb"], "must be in a folder that exists"),
+        (["fit", data, tmp_path], "must be a file to write, got a folder"),
         (["fit", data, model, "--weak-learner", "shrub"], "unknown weak learner 'shrub'"),
         (["fit", data, model, "--set", "depth=3"], "Invalid parameter 'depth' for estimator"),
-        (["fit", data, model, "--set", "C"], "--set: expected NAME=VALUE, got 'C'"),
+        (["fit", data, model, "--set", "C"], "--set must be NAME=VALUE, got 'C'"),
         (["fit", data, model, "--set", "C=-1"], "C"),
         (["fit", data, model, "--set", "C=much"], "C"),
         (["predict", data, data], "train.csv: not a cwboost model file"),
         (["predict", tmp_path / "absent.cwb", data], "absent.cwb: No such file"),
         (["predict", model, data], "got 11 (--label names the label"),
         (["fit", data, model, "--set", "weak_learner__depth=3"], "Invalid parameter 'depth'"),
-        (["fit", data, model, "--set", "callbacks=x"], "callbacks are Python objects"),
-        (["fit", data, model, "--held-out", "1.5"], "--held-out: must be a share from 0 to 1"),
+        (["fit", data, model, "--set", "callbacks=x"], "got callbacks: use --history"),
+        (["fit", data, model, "--held-out", "1.5"], "--held-out must be a share from 0 to 1"),
         (["fit", data, model, "--valid", tmp_path / "absent.csv"], "absent.csv: No such file"),
-        (["fit", data, model, "--valid", narrow], "narrow.csv: expected 10 features, got 3"),
-        (["fit", data, model, "--valid", "0.001"], "--valid 0.001: cannot split"),
+        (["fit", data, model, "--valid", narrow], "narrow.csv must have 10 features, got 3"),
+        (
+            ["fit", data, model, "--valid", "0.001"],
+            "--valid 0.001 must leave examples of every class",
+        ),
         (["fit", data, model, "--jobs", 0], "n_jobs must be a number of threads, -1 for all"),
-        (["evaluate", model, features], "expected 10 features, got 9"),
-        (["fit", data, model, "--history", tmp_path / "no" / "h.csv"], "its folder does not"),
+        (["evaluate", model, features], "must have 10 features, got 9"),
+        (["fit", data, model, "--history", tmp_path / "no" / "h.csv"], "must be in a folder"),
     ]
     capsys.readouterr()
     for arguments, message in cases:
@@ -240,7 +243,7 @@ def test_labels_are_compared_whole(vowel, tmp_path, capsys):
     long = write_csv(tmp_path / "long.csv", X, [f"{label:02d}x" for label in y])
     capsys.readouterr()
     assert run("predict", model, long, "--label", -1) == 1
-    assert "label '00x' is not one of the model's classes: '00', '01', " in capsys.readouterr().err
+    assert "must have labels of the model, ['00', '01', " in capsys.readouterr().err
 
 
 def test_columns_of_text_are_categories(tmp_path, capsys):
@@ -255,13 +258,39 @@ def test_columns_of_text_are_categories(tmp_path, capsys):
     loaded = load_model(model)
     assert sorted(loaded.categories_[1]) == ["12", "Bonn", "Hof", "Trier", "Ulm"]
     assert run("evaluate", model, data, "--quiet") == 0
-    assert "error     0.00%" in capsys.readouterr().out
+    assert "error              0.00%" in capsys.readouterr().out
     # A file that has numbers only is read as the model needs it.
-    data.write_text("size,town,kind\n0.5,12,1\n0.5,NA,2\n")
+    data.write_text("size,town,kind\n0.5,12,1\n0.5,NA ,2\n")
     assert run("predict", model, data, "--label", "kind", "--quiet") == 0
     assert capsys.readouterr().out.splitlines() == ["label", "1", "2"]
     assert run("inspect", model) == 0
     assert "town in {" in capsys.readouterr().out
+
+
+def test_categories_that_the_model_does_not_know_are_named(tmp_path, capsys):
+    data, model = tmp_path / "towns.csv", tmp_path / "model.cwb"
+    data.write_text("size,town,kind\n" + "1,Ulm,a\n2,Hof,b\n" * 9)
+    assert run("fit", data, model, "--weak-learner", "stump", "--rounds", 2, "--quiet") == 0
+    data.write_text("size,town\n1,Rom\n2,Oslo\n")
+    capsys.readouterr()
+    with pytest.warns(UserWarning, match=r"'town' must hold categories .*'Ulm'.*, got 'Rom' and"):
+        assert run("predict", model, data, "--quiet") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_dates_are_numbers_for_every_command(tmp_path, capsys):
+    data, model = tmp_path / "days.csv", tmp_path / "model.cwb"
+    kinds = ["work" if day % 7 not in (3, 4) else "rest" for day in range(1, 29)]
+    days = [f"2026-01-{day:02d},{kind}" for day, kind in enumerate(kinds, 1)]
+    data.write_text("\n".join(["day,kind", *days]))
+    fit = ["fit", data, model, "--weak-learner", "tree", "--held-out", 0, "--quiet"]
+    assert run(*fit) == 1 and "--dates day makes numbers" in capsys.readouterr().err
+    assert run(*fit, "--dates", "day") == 0
+    assert "day_weekday" in load_model(model).feature_names_in_
+    assert run("evaluate", model, data, "--quiet") == 0
+    assert "error              0.00%" in capsys.readouterr().out
+    data.write_text("day\n2026-02-07\n2026-02-09\n")
+    assert run("predict", model, data, "--quiet") == 0
 
 
 class Loud(Waves):
@@ -296,9 +325,9 @@ def test_predict_does_not_demand_labels(tmp_path, capsys):
         ("predict --label kind", "size,kind\n1,\n2,b\n", "error 0.00% on 1 examples"),
         ("predict --label kind", "size,kind\n1,\n2,\n", "2 examples, 1 features"),
         ("predict --label kind", "size\n1\n2\n", "got 'kind'; its columns are ['size']"),
-        ("predict --label -1", "size\n1\n2\n", "column 'size': is a feature of the model"),
-        ("predict --label -1", "1\n2\n", "expected 1 features, got 0"),
-        ("evaluate", "size,kind\n1,\n2,b\n", "line 2, column 'kind': the label is empty"),
+        ("predict --label -1", "size\n1\n2\n", "column 'size' must not be a feature of the model"),
+        ("predict --label -1", "1\n2\n", "must have 1 features, got 0"),
+        ("evaluate", "size,kind\n1,\n2,b\n", "row 2, column 'kind' must have a label, got none"),
     ):
         data.write_text(text)
         command, *label = command.split()
@@ -312,7 +341,7 @@ def test_a_label_that_never_repeats_is_refused(tmp_path, capsys):
     data, model = tmp_path / "data.csv", tmp_path / "model.cwb"
     data.write_text("kind,size,name\na,1,Ann\nb,2,Bob\na,3,Cy\n")
     assert run("fit", data, model) == 1
-    assert "got 3 different values such as 'Ann', none of which" in capsys.readouterr().err
+    assert "got 3 labels such as 'Ann' of which none" in capsys.readouterr().err
     assert run("fit", data, model, "--label", "kind", "--drop", "name", "--rounds", 2) == 0
     # What fit left out need not be named again.
     assert run("predict", model, data) == 0 and run("evaluate", model, data, "--label", "kind") == 0
@@ -345,4 +374,4 @@ def test_an_error_on_examples_that_were_not_trained_on(vowel, tmp_path, capsys):
     assert "validation error" in text and "held-out" not in text
     few = write_csv(tmp_path / "few.csv", X[:4], [0, 0, 1, 2])
     assert run("fit", few, *fit[2:]) == 0
-    assert "no held-out error: --held-out: " in capsys.readouterr().err
+    assert "no held-out error: --held-out must leave" in capsys.readouterr().err

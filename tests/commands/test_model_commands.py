@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 from models import paper
-from sklearn.metrics import confusion_matrix, log_loss
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import classification_report, confusion_matrix, log_loss, roc_auc_score
 
 from cwboost import AdaBoostMOClassifier
 from cwboost.cli import main
@@ -35,7 +36,7 @@ def test_inspect(saved, halves, capsys):
     assert found["summary"]["rounds"] == 15 and found["summary"]["weak_learner"] == "stump()"
     parameters = {"correction": "total", "n_estimators": 15, "random_state": 0}
     assert found["summary"]["parameters"] == parameters
-    assert found["summary"]["gap"] == model.history_["gap"][-1]
+    assert found["summary"]["gap"] == model.history_["gap"][-1] / model.history_["objective"][-1]
     X, y, *_ = halves
     scores = model.decision_function(X)
     margins = scores[np.arange(len(y)), y][:, None] - scores
@@ -49,13 +50,18 @@ def test_inspect(saved, halves, capsys):
     columns = model.class_columns(strongest[0]["class"])
     assert strongest[0]["coef"] == columns.coef[0] == model.ensemble_.coef().max()
     assert strongest[0]["round"] == columns.round[0]
+    assert strongest[0]["edge"] == columns.edge[0] / 1e4 and 0 < strongest[0]["edge"] <= 1
     # The words say when the weak learner answers +1.
     name, sign, threshold, *_ = strongest[0]["votes +1 if"].split()
     values = X[:, int(name[1:])]
     expected = values > float(threshold) if sign == ">" else values <= float(threshold)
     assert np.array_equal(columns.learners.take(np.array([0])).outputs(X)[:, 0] > 0, expected)
     text = output(capsys, "inspect", path)
-    for part in ("rounds         15", "% of the objective", strongest[0]["votes +1 if"]):
+    for part in (
+        "rounds         15",
+        f"gap            {found['summary']['gap']:.2%}",
+        strongest[0]["votes +1 if"],
+    ):
         assert part in text
 
 
@@ -65,21 +71,53 @@ def test_inspect_says_what_it_cannot_know(halves, tmp_path, capsys):
     text = output(capsys, "inspect", path, "--top", 2)
     assert "bit" in text and "tree of " in text
     assert main(["inspect", str(path), "--top", "-1"]) == 1
-    assert "--top: must be >= 0" in capsys.readouterr().err
+    assert "--top must be >= 0" in capsys.readouterr().err
 
 
 def test_evaluate(saved, halves, capsys):
     (model, path, data), (*_, X, y) = saved, halves
     found = json.loads(output(capsys, "evaluate", path, data, "--json", "--quiet"))
     predicted = model.predict(X)
-    assert found["error"] == np.mean(predicted != y)
+    assert found["error"] == pytest.approx(np.mean(predicted != y))
     assert found["log_loss"] == pytest.approx(log_loss(y, model.predict_proba(X)))
     matrix = confusion_matrix(y, predicted)
     assert found["confusion_matrix"] == matrix.tolist()
     text = output(capsys, "evaluate", path, data)
-    assert f"error     {found['error']:.2%}" in text
-    first = next(line for line in text.splitlines() if line.startswith("0 "))
-    assert [int(word) for word in first.split()] == [0, *matrix[0]]
+    assert f"error              {found['error']:.2%}" in text
+    own = [line.split() for line in text.splitlines() if line.startswith("0 ")]
+    assert float(own[0][2]) == round(found["by_class"][0]["recall"], 3)
+    assert [int(word) for word in own[1]] == [0, *matrix[0]]
+
+
+def test_evaluate_by_class_calibration_and_prediction_sets(halves, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    X, y, X_test, y_test = halves
+    model = paper(n_estimators=15).fit(X, y).calibrate(X_test[::2], y_test[::2])
+    model.save(tmp_path / "m.cwb")
+    X, y = X_test[1::2], y_test[1::2]
+    np.savez(tmp_path / "d.npz", X=X, y=y)
+    evaluate = ["evaluate", tmp_path / "m.cwb", tmp_path / "d.npz", "--alpha", 0.2]
+    figure = ["--calibration", tmp_path / "calibration.png"]
+    found = json.loads(output(capsys, *evaluate, "--json", "--quiet", *figure))
+    p, predicted, sets = model.predict_proba(X), model.predict(X), model.predict_set(X, 0.2)
+    assert found["accuracy"] == model.score(X, y)
+    assert found["auc"] == pytest.approx(roc_auc_score(y, p, multi_class="ovr"))
+    report = classification_report(y, predicted, output_dict=True, zero_division=np.nan)
+    for label, row in zip(found["classes"], found["by_class"]):
+        names = (("precision",) * 2, ("recall",) * 2, ("f1", "f1-score"), ("examples", "support"))
+        for name, key in names:
+            wanted = report[str(label)][key]
+            assert row[name] == pytest.approx(wanted) if wanted == wanted else row[name] is None
+    true, mean = calibration_curve(predicted == y, p.max(axis=1), n_bins=15)
+    size = np.histogram(p.max(axis=1), np.linspace(0, 1, 16))[0]
+    wanted = np.abs(true - mean) @ size[size > 0] / len(y)
+    assert found["calibration_error"] == pytest.approx(wanted)
+    coverage, size = sets[np.arange(len(y)), y].mean(), sets.sum(axis=1).mean()
+    assert found["prediction_sets"] == {"alpha": 0.2, "coverage": coverage, "size": size}
+    assert (tmp_path / "calibration.png").read_bytes().startswith(b"\x89PNG")
+    assert "hold the true class, 80% wanted; " in output(capsys, *evaluate)
+    assert main([*map(str, evaluate[:3]), "--alpha", "1.5"]) == 1
+    assert "--alpha must be between 0 and 1, got 1.5" in capsys.readouterr().err
 
 
 def test_many_classes_list_the_commonest_confusions(vowel, tmp_path, capsys):
@@ -103,11 +141,11 @@ def test_export(saved, tmp_path, capsys):
     (label,) = session.run(["label"], {"X": X})
     assert np.array_equal(label, model.predict(X, n_estimators=10))
     for arguments, message in (
-        (["export", path, "--onnx", tmp_path / "no" / "m.onnx"], "its folder does not exist"),
+        (["export", path, "--onnx", tmp_path / "no" / "m.onnx"], "must be in a folder that exists"),
         (["export", path, "--onnx", tmp_path / "m.onnx", "--rounds", 99], "99"),
         (["export", data, "--onnx", tmp_path / "m.onnx"], "not a cwboost model file"),
         (["inspect", data], "not a cwboost model file"),
-        (["evaluate", path, path], "expected a .csv"),
+        (["evaluate", path, path], "must be a .csv"),
     ):
         assert main([str(argument) for argument in arguments]) == 1
         assert message in capsys.readouterr().err

@@ -90,7 +90,7 @@ def test_a_file_is_not_read_and_written(
     error = capsys.readouterr().err
     for action in (first, second):
         assert [*action.option_strings, action.dest][0] in error
-    assert "expected two files, got one" in error
+    assert "must be two files, got one" in error
     assert file.read_text() == "1,a\n2,b\n"
 
 
@@ -100,7 +100,7 @@ def test_two_outputs_that_do_not_exist_yet_are_two(tmp_path, capsys):
     (tmp_path / "link").symlink_to(model)
     for history in (model, tmp_path / "link"):
         assert main(["fit", str(data), str(model), "--history", str(history)]) == 1
-        assert "model and --history: expected two files, got one" in capsys.readouterr().err
+        assert "model and --history must be two files, got one" in capsys.readouterr().err
     assert not model.exists()
 
 
@@ -126,4 +126,4 @@ def test_the_standard_input_is_a_file_too(tmp_path, capsys):
         os.dup2(standard_input, 0)
         os.close(standard_input)
         os.close(file)
-    assert "data and --out: expected two files" in capsys.readouterr().err
+    assert "data and --out must be two files" in capsys.readouterr().err

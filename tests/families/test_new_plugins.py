@@ -43,7 +43,7 @@ def test_a_new_plugin_is_the_template_under_its_name(template, tmp_path):
 
 @pytest.mark.parametrize("name", ["stump", "tree", "projection", "auto", "kernel"])
 def test_taken_names_are_refused(name, tmp_path):
-    with pytest.raises(ValueError, match=f"the name '{name}' is that of .*: choose another"):
+    with pytest.raises(ValueError, match=f"name of the plugin must be free, got '{name}', that of"):
         write_plugin(name, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 

@@ -6,15 +6,16 @@ import re
 
 import numpy as np
 
+from cwboost.commands._tables.columns import as_feature, as_known_categories, as_times
 from cwboost.commands._tables.options import Options, Table
-from cwboost.commands._tables.stored import DOUBT, Stored
+from cwboost.commands._tables.stored import Stored
+from cwboost.commands._tables.words import PARTS
 from cwboost.estimator.input.columns import call, listed, quoted
 
 __all__ = ["examples_of"]
 
-INDEX = ("Unnamed: 0", "__index_level_0__")
+INDEX = ("", "Unnamed: 0", "__index_level_0__")
 """Names that pandas gives to an index that has none, when it reads or writes a file."""
-DATE = r"(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4})([T ]+\d.*)?|\d\d?:\d\d(:\d\d.*)?"
 INTEGER = r"0|-?[1-9][0-9]{0,17}"
 """As Python writes integers: the labels 01 and 1 differ."""
 
@@ -23,36 +24,39 @@ def examples_of(stored: Stored, options: Options) -> Table:
     """Return the examples of a file; a ValueError names the column that is not what it must be."""
     import pandas
 
-    trained, names, notes = options.trained, stored.names, stored.notes
-    label, kept = _choose(stored, options)
-    words = [kept[at] for at in trained.categories] if trained else []
-    # What must be read again as it is written is read at once.
-    as_written = words if label is None else [label, *words]
-    written = stored.written(as_written) if as_written else {}
-    y, labelled = (None, None) if label is None else _labels(stored, options, label, written[label])
+    trained, names = options.trained, stored.names
+    label, features = _choose(stored, options)
+    y, labelled = (None, None) if label is None else _labels(stored, options, label)
+    times = {place: as_times(stored, place) for place, part in features if part}
+    known = trained.categories if trained else {}
     columns = (
-        _words(written[place].where(stored.frame[place].notna()))
-        if place in words
-        else _feature(stored, options, place)
-        for place in kept
+        PARTS[part](times[place])
+        if part
+        else as_known_categories(stored, place, known[at])
+        if at in known
+        else as_feature(stored, place, options.decimal, for_model=trained is not None)
+        for at, (place, part) in enumerate(features)
     )
     X = pandas.DataFrame(dict(enumerate(columns)))
-    categories = Table(X).categories
-    if categories:
-        counts = [f"{call(kept[at], names)} ({X[at].nunique()})" for at in categories]
-        notes.append(f"categories in {', '.join(counts)}")
-    names = trained.names if trained else names and [names[place] for place in kept]
-    if names:
-        X.columns = list(names)
+    counts = [
+        f"{call(features[at][0], names)} ({len(words)})"
+        for at, words in Table(X).categories.items()
+    ]
+    notes = [*stored.notes, *([f"categories in {', '.join(counts)}"] if counts else [])]
+    if trained and trained.names:
+        X.columns = list(trained.names)
+    elif names:
+        X.columns = [f"{names[at]}_{part}" if part else names[at] for at, part in features]
     if labelled is not None and options.drop_unlabelled:
         X, labelled = X[labelled], None
     return Table(X, y, labelled, notes)
 
 
-def _choose(stored: Stored, options: Options) -> tuple[int | None, list[int]]:
-    """Return the place of the label, None if there is none, and the places of the features.
+def _choose(stored: Stored, options: Options):
+    """Return the place of the label, None if there is none, and those of the features.
 
-    Features are picked by name if the model and the file have names, else by place.
+    Features are picked by name if the model and the file have names, else by place. Each is a pair
+    of the place and the part of a date, None for the column itself.
     """
     names, trained, notes = stored.names, options.trained, stored.notes
     gone = {_find(stored, spec, "--drop") for spec in options.drop}
@@ -60,8 +64,11 @@ def _choose(stored: Stored, options: Options) -> tuple[int | None, list[int]]:
     if index:
         notes.append(f"column {index[0]} has no name and is left out as an index")
     kept = [at for at in stored.frame if at not in {*gone, *index}]
-    wanted = trained.names if trained and names else None
-    unknown = [at for at in kept if wanted and names[at] not in wanted]
+    wanted = None
+    if trained and trained.names and names:
+        wanted = [_source(name, set(names)) for name in trained.names]
+    sources = {name for name, _ in wanted or ()}
+    unknown = [at for at in kept if wanted and names[at] not in sources]
     label = None
     if options.label is not None:
         label = _find(stored, options.label, "--label")
@@ -69,26 +76,40 @@ def _choose(stored: Stored, options: Options) -> tuple[int | None, list[int]]:
         label = unknown[0] if len(unknown) == 1 else stored.frame.shape[1] - 1
     if label is not None:
         notes.append(f"label in {call(label, names)}")
-        if wanted and names[label] in wanted:
+        if wanted and names[label] in sources:
             others = listed([names[at] for at in unknown])
-            what = f"is a feature of the model: name the label by --label, one of [{others}]"
+            what = f"must not be a feature of the model: --label names the label, one of [{others}]"
             raise stored.error(what, label)
     kept = [at for at in kept if at != label]
     if wanted:
         there = {names[at]: at for at in kept}
-        absent = listed([name for name in wanted if name not in there])
+        absent = listed([name for name, _ in wanted if name not in there])
         if absent:
             what = f"must have the features of the model by name, lacks [{absent}]"
             raise stored.error(f"{what}; its columns are [{listed(names)}]")
         ignored = listed([names[at] for at in unknown if at != label])
         if ignored:
             notes.append(f"not in the model and ignored: {ignored}")
-        return label, [there[name] for name in wanted]
-    n_features = trained.n_features if trained else max(len(kept), 1)
-    if len(kept) != n_features:
+        return label, [(there[name], part) for name, part in wanted]
+    dates = {_find(stored, spec, "--dates") for spec in options.dates}
+    if dates and not names:
+        raise stored.error("must have a header line for --dates, got none")
+    features = [(at, part) for at in kept for part in (PARTS if at in dates else (None,))]
+    n_features = trained.n_features if trained else max(len(features), 1)
+    if len(features) != n_features:
         advice = "--label names the label, such as --label -1; --sep sets the separator"
-        raise stored.error(f"expected {n_features} features, got {len(kept)} ({advice})")
-    return label, kept
+        raise stored.error(f"must have {n_features} features, got {len(features)} ({advice})")
+    return label, features
+
+
+def _source(feature: str, names: set[str]) -> tuple[str, str | None]:
+    """Return the column that a feature of the model is made of, and the part of its dates."""
+    if feature not in names:
+        for part in PARTS:
+            column = feature.removesuffix(f"_{part}")
+            if column != feature and column in names:
+                return column, part
+    return feature, None
 
 
 def _find(stored: Stored, spec: str, what: str) -> int:
@@ -103,71 +124,18 @@ def _find(stored: Stored, spec: str, what: str) -> int:
     raise stored.error(f"{what} must be a name or in {numbers}, got {quoted(spec)}; {known}")
 
 
-def _labels(stored: Stored, options: Options, place: int, values):
+def _labels(stored: Stored, options: Options, place: int):
     """Return the labels that there are, and which examples have one."""
-    labelled = (values.notna() & (values != "")).to_numpy()
+    values = stored.frame[place]
+    values = values.str.strip() if stored.is_text else values
+    labelled = (values.notna() & (values != "")).to_numpy(dtype=bool)
     n_empty, may_be_empty = np.sum(~labelled), options.drop_unlabelled and labelled.any()
     if options.needs_labels and n_empty and not may_be_empty:
-        what = f"the label is empty ({n_empty} of {len(labelled)} are)"
+        what = f"must have a label, got none ({n_empty} of {len(labelled)} examples have none)"
         advice = "--drop-unlabelled leaves such examples out"
         raise stored.error(f"{what}; {advice}", place, labelled.argmin())
     values = values[labelled]
     if stored.is_text and values.str.fullmatch(INTEGER).all():
         values = values.astype(np.int64)
     y = values.to_numpy()
-    y = y if y.dtype.kind in "biuf" else y.astype(str)
-    is_guess = stored.names is None and options.header is None and options.trained is None
-    # A word that no other example has for a label is rather the label's name.
-    if is_guess and y.dtype.kind == "U" and y[0][0].isalpha() and np.sum(y == y[0]) == 1:
-        raise stored.error(DOUBT)
-    return y, labelled
-
-
-def _feature(stored: Stored, options: Options, place: int):
-    """Return a column of numbers, or of categories if it may; refuse what is neither."""
-    from pandas.api.types import infer_dtype, is_numeric_dtype
-
-    column = stored.frame[place]
-    if is_numeric_dtype(column.dtype):
-        return column
-    kind = infer_dtype(column)
-    if kind in ("boolean", "empty", "integer"):  # with gaps, or beyond 64 bits
-        return column.astype(np.float64)
-    if kind in ("string", "categorical"):
-        words = _words(column)
-        if stored.is_text:
-            words = _words_or_numbers(stored, options, words, place)
-        if words.dtype != "category":
-            return words
-        if 2 * words.str.fullmatch(DATE).sum() > words.count():
-            kind = f"dates or times such as {quoted(words.dropna().iloc[0])}"
-        elif options.trained is None:
-            return words
-    wanted = "numbers as in the model" if options.trained else "numbers or words"
-    advice = "make numbers of it, such as year or weekday of a date, or leave it out by --drop"
-    raise stored.error(f"must hold {wanted}, got {kind}; {advice}", place)
-
-
-def _words(column):
-    """Return a column of words with a categorical dtype."""
-    words = column.astype("string").str.strip()
-    return words.mask(words == "").astype("category")
-
-
-def _words_or_numbers(stored: Stored, options: Options, words, place: int):
-    """Return words, or the numbers beyond 64 bits that they are; refuse words among numbers."""
-    from pandas import to_numeric
-
-    marks = str.maketrans(",.", ".x") if options.decimal == "," else {}
-    numbers = to_numeric(words.str.translate(marks), errors="coerce").astype(np.float64)
-    odd = numbers.isna() & words.notna()
-    if not odd.any():
-        return numbers
-    # A comma may be a decimal mark, or stand between thousands.
-    alike = to_numeric(words.str.replace(",", ""), errors="coerce").notna()
-    if options.trained is None and 2 * alike.sum() < words.count():
-        return words
-    row = int(odd.idxmax())
-    advice = "--decimal sets the decimal mark, --label the label, --drop leaves columns out"
-    what = f"{quoted(words[row])} is not a number, as other fields are ({advice})"
-    raise stored.error(what, place, row)
+    return y if y.dtype.kind in "biuf" else y.astype(str), labelled

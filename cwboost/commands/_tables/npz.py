@@ -21,28 +21,21 @@ def read_npz(path: Path, options: Options) -> Table:
         names = f"X_{options.part}", f"y_{options.part}"
         files, arrays = _load(path, names)
         notes = [f"arrays {' and '.join(arrays)}"]
-    if names[0] not in arrays:
-        known = listed(sorted(files))
-        raise ValueError(f"{path}: must have an array X or {names[0]}, has only [{known}]")
     X, y = map(arrays.get, names)
-    if y is None and options.needs_labels:
-        raise ValueError(f"{path}: must have an array {names[1]} of labels")
-    if X.ndim != 2 or 0 in X.shape:
-        raise ValueError(
-            f"{path}: {names[0]} must have rows of examples and columns of features, got shape "
-            f"{X.shape}"
+    trained, wrong = options.trained, None
+    if X is None or (y is None and options.needs_labels):
+        wrong = f"arrays {' and '.join(names)}, got [{listed(sorted(files))}]"
+    elif X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "biuf":
+        wrong = f"a matrix {names[0]} of numbers, got shape {X.shape} and dtype {X.dtype}"
+    elif trained and X.shape[1] != trained.n_features:
+        wrong = f"{trained.n_features} features, got {X.shape[1]}"
+    elif y is not None and (y.dtype.kind not in "biufU" or y.shape not in ((len(X),), (len(X), 1))):
+        wrong = (
+            f"a number or text in {names[1]} per row of {names[0]} ({len(X)}), got shape {y.shape} "
+            f"and dtype {y.dtype}"
         )
-    if y is not None and y.shape not in ((len(X),), (len(X), 1)):
-        raise ValueError(
-            f"{path}: {names[1]} must have one label per row of {names[0]} ({len(X)}), got shape "
-            f"{y.shape}"
-        )
-    for name, array, kinds, what in ((names[0], X, "biuf", ""), (names[1], y, "biufU", " or text")):
-        if array is not None and array.dtype.kind not in kinds:
-            raise ValueError(f"{path}: {name} must hold numbers{what}, got dtype {array.dtype}")
-    if options.trained and X.shape[1] != options.trained.n_features:
-        expected = options.trained.n_features
-        raise ValueError(f"{path}: expected {expected} features, got {X.shape[1]}")
+    if wrong:
+        raise ValueError(f"{path} must have {wrong}")
     return Table(X, None if y is None else y.ravel(), notes=notes)
 
 
@@ -61,8 +54,7 @@ def _load(path: Path, names=()) -> tuple[list[str], dict[str, np.ndarray]]:
     except Exception as error:  # zipfile and NumPy raise a dozen kinds for damaged files
         if getattr(error, "filename", None) is not None:  # absent, or may not be read
             raise
-        message = f"{path}: is not an NPZ file of numbers and text, or is damaged: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"{path} must be an NPZ file of numbers and text, got {error}") from error
 
 
 def has_test_part(path: Path) -> bool:

@@ -1,8 +1,8 @@
-"""What every reader takes and returns."""
+"""What the readers of files take and return."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,8 +15,8 @@ class Trained:
     """The features that a file must have, since a model was or will be trained on them."""
 
     n_features: int
-    names: Sequence[str] | None = None  # by which columns are picked; None goes by place
-    categories: Collection[int] = ()  # places of the features whose categories are text
+    names: Sequence[str] | None = None  # None picks columns by place
+    categories: Mapping[int, np.ndarray] = field(default_factory=dict)  # those of text, by place
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,12 @@ class Options:
     """How to read a file; columns are given by name or by number, a negative one from the end."""
 
     label: str | None = None  # None: the column unknown to the model, or the last, if needed
-    sep: str | None = None  # None finds it
+    sep: str | None = None  # None: the first of tab, semicolon, bar and comma in the first line
     header: bool | None = None  # None decides by the first line
     encoding: str = "utf-8"
     decimal: str = "."
     drop: Sequence[str] = ()  # columns to leave out
+    dates: Sequence[str] = ()  # columns of dates, which become numbers
     drop_unlabelled: bool = False  # leave out examples with an empty label
     part: str = "train"  # or "test", of an NPZ file with X_train and X_test
     trained: Trained | None = None  # None reads all columns, those of text as categories
@@ -51,7 +52,8 @@ class Table:
         return columns if columns and isinstance(columns[0], str) else None
 
     @property
-    def categories(self) -> list[int]:
-        """Places of the columns of categories."""
+    def categories(self) -> dict[int, np.ndarray]:
+        """The categories of the columns that have some, by place."""
         dtypes = getattr(self.X, "dtypes", ())
-        return [place for place, dtype in enumerate(dtypes) if dtype == "category"]
+        places = [place for place, dtype in enumerate(dtypes) if dtype == "category"]
+        return {place: self.X.iloc[:, place].cat.categories.to_numpy() for place in places}

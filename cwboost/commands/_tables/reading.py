@@ -10,17 +10,19 @@ from pathlib import Path
 from cwboost.commands._tables.examples import examples_of
 from cwboost.commands._tables.npz import read_npz
 from cwboost.commands._tables.options import Options, Table
-from cwboost.commands._tables.stored import read_parquet, read_text
+from cwboost.commands._tables.stored import COMPRESSED, read_parquet, read_text
 
 __all__ = ["DATA", "add_reading_arguments", "read", "read_table"]
 
-FILES = ".csv, .tsv or .txt (also .gz), .npz or .parquet file"
+TEXT = {".csv", ".tsv", ".txt"}
+FILES = ".csv, .tsv or .txt (also .gz, .bz2, .zst), .npz or .parquet file"
 DATA = f"{FILES}, or - for text from the standard input"
 
 
-def add_reading_arguments(parser, label: str | None = None, default: str = "none") -> None:
-    """Declare the arguments; `default` describes a ``--label`` without a default."""
-    add = parser.add_argument_group("how to read the file").add_argument
+def add_reading_arguments(parser, label: str | None = None, default: str = "none"):
+    """Declare the arguments and return their group; `default` describes an absent ``--label``."""
+    group = parser.add_argument_group("how to read the file")
+    add = group.add_argument
     column = f"name, or number from 0, negative from the end (default: {label or default})"
     add("--label", default=label, metavar="COLUMN", help=f"label column: {column}")
     add("--sep", metavar="CHAR", help="separator, or 'tab' (default: that of the first line)")
@@ -31,10 +33,11 @@ def add_reading_arguments(parser, label: str | None = None, default: str = "none
     add("--drop", action="append", default=[], metavar="COLUMN", help="leave out a column")
     unlabelled = "leave out examples with an empty label (default: an error)"
     add("--drop-unlabelled", action="store_true", help=unlabelled)
+    return group
 
 
 def read(args, path: Path | None = None, **changes) -> Table:
-    """Read a file, by default `args.data`, and say on the error stream what was decided."""
+    """Read a file, by default `args.data`, and print on the error stream what was decided."""
     path = args.data if path is None else path
     given = {each.name: getattr(args, each.name) for each in fields(Options) if each.name in args}
     table = read_table(path, **given, **changes)
@@ -47,13 +50,13 @@ def read(args, path: Path | None = None, **changes) -> Table:
 def read_table(path, **options) -> Table:
     """Read a file of examples; `options` are the fields of `Options`."""
     path, options = Path(path), Options(**options)
-    kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if path.is_dir():
-        raise ValueError(f"{path}: expected a {FILES}, got a folder")
-    if kind in (".csv", ".tsv", ".txt") or str(path) in ("-", "/dev/stdin") or path.is_fifo():
+        raise ValueError(f"{path} must be a {FILES}, got a folder")
+    kind = path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix
+    if kind in TEXT or str(path) in ("-", "/dev/stdin") or path.is_fifo():
         return examples_of(read_text(path, options), options)
     if path.suffix == ".npz":
         return read_npz(path, options)
     if path.suffix in (".parquet", ".pq"):
         return examples_of(read_parquet(path), options)
-    raise ValueError(f"{path}: expected a {FILES}, got the ending {path.suffix!r}")
+    raise ValueError(f"{path} must be a {FILES}, got the ending {path.suffix!r}")

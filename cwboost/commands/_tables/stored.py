@@ -1,25 +1,19 @@
-"""The columns of text and Parquet files as pandas reads them."""
+"""The columns of a text or Parquet file, and what its first line holds."""
 
 from __future__ import annotations
 
-import csv
-import gzip
 import io
-import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
 from cwboost.commands._tables.options import Options
-from cwboost.estimator.input.columns import call
+from cwboost.commands._tables.words import MISSING, numbers
+from cwboost.estimator.input.columns import call, quoted
 from cwboost.support.extras import extra
 
-__all__ = ["DOUBT", "Stored", "read_parquet", "read_text"]
+__all__ = ["COMPRESSED", "Stored", "read_parquet", "read_text"]
 
-DOUBT = "does its first line hold names or an example? Say --header or --no-header"
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 NEEDS = "tables", "reading text and Parquet files needs pandas and pyarrow"
 
 
@@ -29,21 +23,20 @@ class Stored:
 
     path: Path
     names: list[str] | None  # None for a text file without a header line
-    frame: object  # of pandas; its columns are numbered
+    frame: object  # of pandas; its columns are numbered, those of a text file hold text
     notes: list[str]
-    where: Callable[[int], str]  # says where an example stands, such as "line 3"
-    written: Callable[[list], object]  # some columns; of text, with their fields as they are
-    is_text: bool = True
+    first_row: int = 1  # number of the first example among the rows of the file
+    is_text: bool = False
 
     def error(self, what: str, place: int | None = None, row: int | None = None) -> ValueError:
         """Return the error for the file, one of its columns, or the field of an example in it."""
-        line = "" if row is None else f", {self.where(row)}"
+        line = "" if row is None else f", row {row + self.first_row}"
         column = "" if place is None else f", {call(place, self.names)}"
-        return ValueError(f"{self.path}{line}{column}: {what}")
+        return ValueError(f"{self.path}{line}{column} {what}")
 
 
 def read_parquet(path: Path) -> Stored:
-    """Read a Parquet file; a damaged one is a ValueError that names it."""
+    """Read a Parquet file; the levels of an index that have names are columns, as in text."""
     with extra(*NEEDS):
         import pandas
         import pyarrow  # noqa: F401
@@ -51,108 +44,93 @@ def read_parquet(path: Path) -> Stored:
         try:
             frame = pandas.read_parquet(file)
         except (ValueError, OSError) as error:
-            raise ValueError(f"{path}: is not a Parquet file, or is damaged: {error}") from error
+            raise ValueError(f"{path} must be a Parquet file, got {error}") from error
+    index = [name for name in frame.index.names if name is not None]
+    frame = pandas.concat([frame.index.to_frame()[index], frame], axis=1)
     names = list(map(str, frame.columns))
     frame = frame.reset_index(drop=True).set_axis(range(len(names)), axis=1)
-    return Stored(path, names, frame, [], "row {}".format, frame.__getitem__, False)
+    return Stored(path, names, frame, [f"index {quoted(name)} read as a column" for name in index])
 
 
 def read_text(path: Path, options: Options) -> Stored:
-    """Read a file with one example per line; a malformed one is a ValueError that says where."""
+    """Read a file with one example per row, every field as text."""
     with extra(*NEEDS):
-        import pandas
-    text = _text(path, options.encoding)
-    sep = _separator(text, options.sep)
-    shown = f"separator {'tab' if sep == chr(9) else repr(sep)}"
-    hint = f"{shown}; --sep sets another"
-    _, first = next(_rows(path, text, sep), (0, []))
-    header = _has_header(first, options)
-
-    def parse(**how):
-        how |= {"sep": sep, "header": 0 if header else None, "skipinitialspace": True}
-        return pandas.read_csv(io.StringIO(text), **how)
-
+        import pandas  # noqa: F401
+        import pyarrow
+        from pyarrow import csv
+    source = 0 if str(path) == "-" else path
+    sep = "\t" if options.sep in ("tab", "\\t") else options.sep
+    if sep is not None and len(sep) != 1:
+        raise ValueError(f"--sep must be one character or 'tab', got {sep!r}")
     try:
-        frame = parse(decimal=options.decimal, na_values="?", low_memory=False)
-    except ValueError as error:
-        raise ValueError(f"{path}: {str(error).strip()} ({hint})") from error
-    if not len(frame):
-        raise ValueError(f"{path}: has a header line but no examples (--no-header if it has none)")
-    # pandas fills short lines, and takes fields without a name in the header for an index.
-    if frame.iloc[:, -1].isna().any() or not isinstance(frame.index, pandas.RangeIndex):
-        for line, fields in _rows(path, text, sep):
-            if len(fields) != len(first):
-                what = f"expected {len(first)} fields, got {len(fields)} ({hint})"
-                raise ValueError(f"{path}, line {line}: {what}")
-    names = [str(name).strip() for name in frame.columns] if header else None
-    frame.columns = range(frame.shape[1])
-    if options.header is None and _is_doubtful(first, frame, header):
-        raise ValueError(f"{path}: {DOUBT}")
-
-    def where(example: int) -> str:
-        return f"line {next(islice(_rows(path, text, sep), example + header, None))[0]}"
-
-    def written(places: list[int]):
-        fields = parse(usecols=places, dtype=str, na_filter=False)
-        return fields.set_axis(sorted(places), axis=1).apply(lambda column: column.str.strip())
-
+        with open(source, "rb", closefd=source != 0) as file:
+            data = io.BytesIO(file.read())
+        data = pyarrow.input_stream(data, compression=COMPRESSED.get(path.suffix)).read()
+        start = data[: max(1 << 16, data.find(b"\n"))].decode(options.encoding, "ignore")
+        if sep is None:
+            first_line = start.lstrip("\ufeff\r\n").partition("\n")[0]
+            sep = next((each for each in "\t;|" if each in first_line), ",")
+        table = csv.read_csv(
+            io.BytesIO(data),
+            csv.ReadOptions(
+                autogenerate_column_names=True,
+                block_size=min(len(data) + 1, 1 << 30),
+                encoding=options.encoding,
+                use_threads=False,  # or errors would lack the number of the row
+            ),
+            csv.ParseOptions(delimiter=sep, newlines_in_values=True),
+            csv.ConvertOptions(
+                column_types={f"f{at}": pyarrow.string() for at in range(start.count(sep) + 1)}
+            ),
+        )
+        if data.count(b'"') % 2 and "\n" in str(table[-1][-1]):
+            raise ValueError("a quotation mark without its second")
+    except (ValueError, LookupError, TypeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise  # absent, or not to be read
+        raise ValueError(
+            f"{path} must be text in {options.encoding} with {sep!r} between the fields of a row, "
+            f"got {str(error)[:400]} (--encoding and --sep set others)"
+        ) from error
+    frame = table.to_pandas().set_axis(range(table.num_columns), axis=1)
+    first = frame.iloc[0].str.strip().tolist()
+    header = _has_header(path, first, frame, options)
+    places = {name: at for at, name in reversed(list(enumerate(first)))}
+    names = [
+        name if places[name] == at else f"{name}.{first[:at].count(name)}"  # as pandas has it
+        for at, name in enumerate(first)
+    ]
     found = "first line read as header (--no-" if header else "no header line (--"
-    return Stored(path, names, frame, [shown, f"{found}header otherwise)"], where, written)
+    notes = [f"separator {sep!r}", f"{found}header otherwise)"]
+    frame = frame.iloc[int(header) :].reset_index(drop=True)
+    if not len(frame):
+        raise ValueError(f"{path} must have examples, got a header line (--no-header otherwise)")
+    return Stored(path, names if header else None, frame, notes, 1 + header, is_text=True)
 
 
-def _text(path: Path, encoding: str) -> str:
-    """Return what a file holds; the path "-" is the standard input."""
-    is_standard = str(path) == "-"
-    with open(0 if is_standard else path, "rb", closefd=not is_standard) as file:
-        data = file.read()
-    try:
-        data = gzip.decompress(data) if path.suffix == ".gz" else data
-        return data.decode(encoding).removeprefix("\ufeff")
-    except (UnicodeError, LookupError) as error:
-        hint = "--encoding sets another, such as latin-1 or utf-16"
-        raise ValueError(f"{path}: is not text in {encoding}: {error}; {hint}") from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path}: is not a whole gzip file: {error}") from error
+def _has_header(path: Path, first: list[str], frame, options: Options) -> bool:
+    """Return True if the first row holds names.
 
-
-def _separator(text: str, sep: str | None) -> str:
-    """Return the given separator, or the first of tab, semicolon, bar, comma in the first line."""
-    if sep is None:
-        first = text.lstrip("\r\n").partition("\n")[0]
-        return next((each for each in "\t;|" if each in first), ",")
-    sep = "\t" if sep in ("tab", "\\t") else sep
-    if len(sep) != 1 or sep in '\r\n"':
-        raise ValueError(f"--sep: must be one character or 'tab', got {sep!r}")
-    return sep
-
-
-def _has_header(first: list[str], options: Options) -> bool:
-    """Return True if the first line holds the names of the model, or no number."""
-    from pandas import to_numeric
-
+    It does if it has those of the model or of the label, if none of its fields is a number, or if
+    it counts the columns; a label that no example has may not contradict that.
+    """
+    label, trained, width = options.label, options.trained, len(first)
     if options.header is not None:
         return options.header
-    if options.trained and options.trained.names and set(options.trained.names) <= set(first):
+    if (trained and trained.names and set(trained.names) <= set(first)) or label in first:
         return True
-    fields = [field.replace(options.decimal, ".") for field in first]
-    return np.isnan(to_numeric(fields, errors="coerce")).all()
-
-
-def _is_doubtful(first: list[str], frame, header: bool) -> bool:
-    """Return True if a name occurs again in its column, or if fields are numbered as by pandas."""
-    if header:
-        return any((frame[at] == name).any() for at, name in zip(frame, first))
-    numbers = [field for field in first if field.isdigit()]
-    return len(numbers) > 1 and numbers == [str(at) for at in range(len(numbers))]
-
-
-def _rows(path: Path, text: str, sep: str):
-    """Yield the number of the line in which each row ends, from 1, and the fields of the row."""
-    file = io.StringIO(text, newline="")
-    reader = csv.reader(file, delimiter=sep, skipinitialspace=sep != " ")
-    try:
-        for fields in reader:
-            if fields not in ([], [""]):  # pandas skips blank lines as well
-                yield reader.line_num, [field.strip() for field in fields]
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
+    has_numbers = numbers(frame.iloc[0], options.decimal).notna()
+    counted = [field for field in first if field.isdigit()]
+    counts = len(counted) > 1 and counted == [str(at) for at in range(len(counted))]
+    if label is None or trained:
+        return not has_numbers.any() or (counts and len(counted) == width > 2)
+    at = int(label) if label.lstrip("-").isdigit() and -width <= int(label) < width else -1
+    others = frame.iloc[1:, at].str.strip()
+    if has_numbers.iloc[at] or first[at] in MISSING or (others == first[at]).any():
+        return counts and len(counted) == width > 2
+    if has_numbers.any() and not counts and numbers(others, options.decimal).isna().any():
+        raise ValueError(
+            f"{path} must show whether its first line holds names, got a label {quoted(first[at])} "
+            "that no other line has: say --header or --no-header"
+        )
+    return True

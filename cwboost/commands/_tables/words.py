@@ -1,0 +1,42 @@
+"""How numbers, dates, amounts and missing values are written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["AMOUNT", "DATE", "MISSING", "PARTS", "TIME", "numbers", "strip"]
+
+MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "NaT"]
+MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+TIME = r"\d\d?:\d\d(:\d\d.*)?"
+DATE = (
+    r"(?i:(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.](\d{4}|\d\d)"
+    rf"|\d\d?[-. ]+{MONTH}[-, ]*\d+|{MONTH} \d\d?,? \d+)([T ]+\d.*)?|{TIME})"
+)
+CURRENCY = r"[$€£¥₹]|USD|EUR|GBP"
+AMOUNT = rf"[-+(]*({CURRENCY})? ?[-+]?(\d{{1,3}}([., ']\d{{3}})+|\d+)([.,]\d+)? ?(%|{CURRENCY})?\)?"
+"""Money, percentages, and numbers with marks between thousands."""
+EPOCH = np.datetime64(0, "s")
+PARTS = {
+    "year": lambda times: times.dt.year,
+    "month": lambda times: times.dt.month,
+    "weekday": lambda times: times.dt.day_of_week,  # 0 is Monday
+    "hour": lambda times: times.dt.hour,
+    "total_seconds": lambda times: (times - EPOCH).dt.total_seconds(),
+}
+"""The numbers that ``--dates when`` makes of a column: ``when_year`` and so on, in UTC."""
+
+
+def strip(column):
+    """Return words without spaces around them, missing ones as such."""
+    words = column.astype("string").str.strip()
+    return words.mask(words.isin(MISSING))
+
+
+def numbers(words, decimal: str):
+    """Return the numbers that words are, NaN for other words."""
+    from pandas import to_numeric
+
+    if decimal == ",":
+        words = words.str.translate(str.maketrans(",.", ".x"))
+    return to_numeric(words, errors="coerce")
