@@ -13,6 +13,8 @@ reasons, save, predict for one record.
 # The task is to predict the class of a coil. Written to a file and read again, it is a table as you
 # may have one.
 import json
+import tempfile
+from pathlib import Path
 
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
@@ -20,9 +22,10 @@ from pandas.api.types import is_numeric_dtype
 from cwboost.datasets import load_annealing
 
 table, target = load_annealing(as_frame=True, return_X_y=True)
-table.assign(grade=target).to_csv("coils.csv", index=False)
+folder = Path(tempfile.mkdtemp())
+table.assign(grade=target).to_csv(folder / "coils.csv", index=False)
 
-data = pd.read_csv("coils.csv")
+data = pd.read_csv(folder / "coils.csv")
 y = data.pop("grade")
 names = [column for column in data if not is_numeric_dtype(data[column])]
 print(f"{len(data)} rows; {data.shape[1]} columns, {len(names)} of text")
@@ -101,8 +104,8 @@ ax.set(title=f"Why class {label}", xlabel="part of the score")
 from cwboost import load_model
 
 clf.fit(data, y)  # the model to keep is trained on all rows
-clf.save("coils.cwb")
-model = load_model("coils.cwb")
+clf.save(folder / "coils.cwb")
+model = load_model(folder / "coils.cwb")
 
 
 def answer(request):

@@ -14,8 +14,8 @@ from cwboost.testing.runner import _all_checks
 PAGES = ROOT / "docs"
 
 
-def page(name):
-    return (PAGES / name).read_text(encoding="utf-8")
+def page(*names):
+    return "\n".join((PAGES / name).read_text(encoding="utf-8") for name in names)
 
 
 def public_names():
@@ -38,9 +38,9 @@ def cython_names():
     yield from re.findall(r"^cdef enum:\n    (\w+) = ", source, re.MULTILINE)
 
 
-# A page; names that it must have, some of them for sure; how it shows each.
+# Pages; names that they must have, some of them for sure; how they show each.
 NAMED = [
-    ("api.md", public_names, {"CWBoostClassifier", r"(plotting\.)?plot_tree"},
+    ("api.md plugins/reference.md", public_names, {"CWBoostClassifier", r"(plotting\.)?plot_tree"},
      r"^ *(\.\. py:data:: cwboost\.)?{}$"),
     ("plugins/hooks.md", lambda: [n for n in vars(hookspecs) if n.startswith("cwboost_")],
      {"cwboost_register_families"}, "autofunction:: cwboost.hookspecs.{}"),
@@ -51,9 +51,9 @@ NAMED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name, names, known, form", NAMED)
-def test_a_page_names_each(name, names, known, form):
-    found, text = set(names()), page(name)
+@pytest.mark.parametrize("pages, names, known, form", NAMED)
+def test_pages_name_each(pages, names, known, form):
+    found, text = set(names()), page(*pages.split())
     assert known <= found
     assert [one for one in found if not re.search(form.format(one), text, re.M)] == []
 
