@@ -2,13 +2,13 @@
 
 The features are the columns that have the names of the model's; without names they go by place.
 The label is the column that the model does not know, or the last of several, unless --label names
-one. For each class the command prints precision, recall, F1 score and area under the ROC curve (of
-the class against the others), then the confusion matrix: rows are true classes, columns predicted
-ones. If the matrix is too wide for a screen, the commonest confusions stand in its place.
+one. Rows of the confusion matrix are true classes, columns predicted ones; if it is too wide for a
+screen, the commonest confusions stand in its place.
 
-The calibration error is the expected difference between the probability of the predicted class and
-the share of predictions that are right, in 15 bins of equal width. Prediction sets cover the true
-class in 1 - alpha of all examples, if the model is right; they are small if it is good.
+AUC is the mean area under the ROC curve of a class against the others. The calibration error is the
+expected difference between the probability of the predicted class and the share of predictions that
+are right, in 15 bins of equal width. Prediction sets (predict_set) should hold the true class for a
+share 1 - alpha of the examples, and be small.
 """
 
 from __future__ import annotations
@@ -61,34 +61,29 @@ def _measures(classes, y, p, predicted) -> dict:
     """Return everything that labels, probabilities (n_examples, n_classes) and predictions give."""
     from sklearn.metrics import (
         accuracy_score,
+        classification_report,
         confusion_matrix,
         log_loss,
-        precision_recall_fscore_support,
         roc_auc_score,
     )
 
-    accuracy = float(accuracy_score(y, predicted))
-    scores = precision_recall_fscore_support(y, predicted, labels=classes, zero_division=np.nan)
+    names = [str(label) for label in classes]
     own = y[:, None] == classes
-    auc = [roc_auc_score(o, q) if 0 < o.sum() < len(y) else np.nan for o, q in zip(own.T, p.T)]
-    names = ("precision", "recall", "f1", "examples", "auc")
-    known = [float(value) for value in auc if value == value]
+    split = own.any(axis=0) & ~own.all(axis=0)  # others have no ROC curve
+    accuracy = float(accuracy_score(y, predicted))
     return {
         "n_examples": len(y),
         "error": 1 - accuracy,
         "accuracy": accuracy,
         "log_loss": float(log_loss(y, p, labels=classes)),
-        "auc": float(np.mean(known)) if known else None,
+        "auc": float(roc_auc_score(own[:, split], p[:, split])) if split.any() else None,
         "calibration_error": _calibration_error(predicted == y, p.max(axis=1)),
         "classes": classes.tolist(),
-        "by_class": [dict(zip(names, map(_number, row))) for row in zip(*scores, auc)],
         "confusion_matrix": confusion_matrix(y, predicted, labels=classes).tolist(),
+        "report": classification_report(
+            y, predicted, labels=classes, target_names=names, output_dict=True, zero_division=0.0
+        ),
     }
-
-
-def _number(value):
-    """Return a value for JSON, None for NaN."""
-    return None if value != value else value.item() if hasattr(value, "item") else value
 
 
 def _calibration_error(is_right, confidence) -> float:
@@ -121,30 +116,23 @@ def _prediction_sets(classifier, X, y, alpha: float) -> dict | None:
 
 
 def _text(found: dict) -> str:
+    auc = found["auc"]
     figures = [
         ("examples", str(found["n_examples"])),
         ("error", f"{found['error']:.2%}"),
         ("log loss", f"{found['log_loss']:.4f}"),
-        ("AUC", _cell(found["auc"])),
+        ("AUC", "-" if auc is None else f"{auc:.4f}"),
         ("calibration error", f"{found['calibration_error']:.2%}"),
     ]
     if sets := found["prediction_sets"]:
         wanted = f"{sets['coverage']:.2%} hold the true class, {1 - sets['alpha']:.0%} wanted"
         figures.append(("prediction sets", f"{wanted}; {sets['size']:.2f} classes in the mean"))
-    labels, by_class = [str(label) for label in found["classes"]], found["by_class"]
-    shown = sorted(sorted(range(len(labels)), key=lambda k: by_class[k]["f1"] or 0.0)[:LISTED])
-    rows = [
-        ["class", *by_class[0]],
-        *([labels[k], *map(_cell, by_class[k].values())] for k in shown),
-    ]
-    title = f"{LISTED} classes of the lowest F1:\n" if len(labels) > LISTED else ""
-    classes = title + aligned(rows, right=range(1, len(rows[0])))
+    labels = [str(label) for label in found["classes"]]
+    scores = [(label, found["report"][label]) for label in labels]
+    rows = [("class", *scores[0][1])]
+    rows += [(c, *(f"{v:.3f}" for v in row.values())) for c, row in scores]
     confusions = _confusions(labels, np.array(found["confusion_matrix"]))
-    return "\n\n".join([aligned(figures), classes, confusions])
-
-
-def _cell(value) -> str:
-    return "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+    return "\n\n".join([aligned(figures), aligned(rows, right=(1, 2, 3, 4)), confusions])
 
 
 def _confusions(labels, matrix) -> str:

@@ -165,7 +165,7 @@ def _classifier(args):
 
 
 def _shows_progress(args) -> bool:
-    """Return whether to show a progress bar; if tqdm is absent, say what installs it."""
+    """Return whether to show a progress bar; print what installs an absent tqdm."""
     if args.quiet:
         return False
     try:

@@ -104,7 +104,7 @@ def _assignments(parameters: dict) -> str:
 
 
 def _importances(classifier, top: int) -> list[dict] | None:
-    """Return the most important features; None if the family or the model cannot say."""
+    """Return the most important features; None if they are not known."""
     try:
         importances = classifier.feature_importances_
     except (AttributeError, NotImplementedError, ValueError):

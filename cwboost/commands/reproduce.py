@@ -71,11 +71,11 @@ def run(args) -> int:
     asked = {*plan.protocols(), *plan.protocols("solver")}
     if not asked:
         raise CommandError(
-            f"nothing to run: --datasets {' '.join(args.datasets)} names no data set of the "
-            f"figures {', '.join(plan.figures)}"
+            f"--datasets must name data sets of the figures {', '.join(plan.figures)}, got "
+            f"{' '.join(args.datasets)}"
         )
     if len(carry_out(plan, args.results)) == len(asked):
-        raise CommandError("nothing to run: the data of every experiment asked for is absent")
+        raise CommandError("--data must have the data of an experiment, got none of them")
     return 0
 
 

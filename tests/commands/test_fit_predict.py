@@ -120,7 +120,7 @@ def test_columns_are_picked_by_the_names_of_the_model(vowel, tmp_path, capsys, r
     assert not recwarn.list
     # Two columns are unknown to the model and the last is a feature: which is the label?
     assert run("evaluate", model, turned) == 1
-    assert "--label names the label, one of ['vowel', 'note']" in capsys.readouterr().err
+    assert "--label names it, one of ['vowel', 'note']" in capsys.readouterr().err
     found = []
     for data, label in ((train, []), (turned, ["--label", "vowel"]), (turned, ["--drop", "note"])):
         assert run("evaluate", model, data, *label) == 0

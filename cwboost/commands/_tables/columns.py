@@ -6,14 +6,14 @@ import warnings
 
 import numpy as np
 
-from cwboost.commands._tables.stored import Stored
+from cwboost.commands._tables.stored import Stored, called
 from cwboost.commands._tables.words import AMOUNT, DATE, TIME, numbers, strip
-from cwboost.estimator.input.columns import call, listed, quoted
+from cwboost.estimator.input.columns import listed, quoted
 
 __all__ = ["as_feature", "as_known_categories", "as_times"]
 
 
-def as_feature(stored: Stored, place: int, decimal: str, for_model: bool):
+def as_feature(stored: Stored, column, decimal: str, for_model: bool):
     """Return a column of numbers, or of categories if it may; refuse what is neither.
 
     Words of a text file may be numbers, those of a Parquet file are categories. `for_model` refuses
@@ -21,20 +21,21 @@ def as_feature(stored: Stored, place: int, decimal: str, for_model: bool):
     """
     from pandas.api.types import infer_dtype, is_numeric_dtype
 
-    column = stored.frame[place]
-    if is_numeric_dtype(column.dtype):
-        return column
-    kind = infer_dtype(column)
-    if kind in ("boolean", "empty", "integer", "floating", "decimal"):  # with gaps
-        return column.astype(np.float64)
-    if kind not in ("string", "categorical"):
-        raise _neither(stored, place, kind)
-    values = numbers(column, decimal) if stored.is_text else None
-    if values is not None and values.notna().all():
+    values = stored.frame[column]
+    kind = infer_dtype(values)
+    if is_numeric_dtype(values.dtype):
         return values
-    words = strip(column)
+    if kind in ("boolean", "empty", "integer", "floating", "decimal"):  # with gaps
+        return values.astype(np.float64)
+    if kind not in ("string", "categorical"):
+        raise _neither(stored, column, kind)
+    if stored.is_text:
+        values = numbers(values, decimal)
+        if values.notna().all():
+            return values
+    words = strip(stored.frame[column])
     first = quoted(words.dropna().iloc[0]) if words.count() else ""
-    if values is not None:
+    if stored.is_text:
         if values.isna().all():
             values = words.str.lower().map({"true": 1.0, "false": 0.0}).astype(np.float64)
         odd = words[values.isna() & words.notna()]
@@ -45,51 +46,49 @@ def as_feature(stored: Stored, place: int, decimal: str, for_model: bool):
         if for_model or 2 * alike.sum() >= words.count():
             advice = "--decimal sets the decimal mark, --label the label, --drop leaves columns out"
             what = f"must hold numbers, as in other rows, got {quoted(odd.iloc[0])} ({advice})"
-            raise stored.error(what, place, int(odd.index[0]))
+            raise stored.error(what, column, int(odd.index[0]))
     if for_model or 2 * words.str.fullmatch(DATE).sum() > words.count():
-        raise _neither(stored, place, f"words such as {first}")
+        raise _neither(stored, column, f"words such as {first}")
     if 2 * words.str.fullmatch(AMOUNT).sum() > words.count():
-        _warn(stored, place, f"is read as categories such as {first}: write amounts as numbers")
+        _warn(stored, column, f"is read as categories such as {first}: write amounts as numbers")
     return words.astype("category")
 
 
-def as_known_categories(stored: Stored, place: int, known: np.ndarray):
+def as_known_categories(stored: Stored, column, known: np.ndarray):
     """Return a column as words; warn if none of them is a category of the model."""
-    words = strip(stored.frame[place])
+    words = strip(stored.frame[column])
     if words.notna().any() and not words.isin(known).any():
-        few = f"[{listed(known.tolist(), most=10)}]"
-        got = quoted(words.dropna().iloc[0])
-        _warn(stored, place, f"must hold categories of the model, {few}, got {got} and no other")
+        few, got = listed(known.tolist(), most=10), quoted(words.dropna().iloc[0])
+        _warn(stored, column, f"must hold categories of the model, [{few}], got {got} and no other")
     return words.astype("category")
 
 
-def as_times(stored: Stored, place: int):
+def as_times(stored: Stored, column):
     """Return a column of dates as times in UTC; a word that is no date is an error."""
     from pandas import to_datetime
     from pandas.api.types import infer_dtype
 
-    column, how = stored.frame[place], {}
-    if infer_dtype(column) == "string":
-        column = strip(column)
-        column = column.mask(column.str.fullmatch(TIME, na=False), "a time without a date")
-        is_iso = column.str.match(r"\d{4}-").any()
-        dayfirst = column.str.match(r"\d\d?\.").any()
-        how = {"format": "ISO8601"} if is_iso else {"dayfirst": bool(dayfirst)}
+    values, how = stored.frame[column], {}
+    if infer_dtype(values) == "string":
+        values = strip(values)
+        values = values.mask(values.str.fullmatch(TIME, na=False), "a time without a date")
+        day_first = bool(values.str.match(r"\d\d?\.").any())
+        is_iso = values.str.match(r"\d{4}-").any()
+        how = {"format": "ISO8601"} if is_iso else {"dayfirst": day_first}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # pandas has to guess the format
-        times = to_datetime(column, utc=True, errors="coerce", **how)
-    odd = stored.frame[place][times.isna() & column.notna()]
+        times = to_datetime(values, utc=True, errors="coerce", **how)
+    odd = stored.frame[column][times.isna() & values.notna()]
     if len(odd):
         what = f"must hold dates of one form, such as 2026-01-31, got {quoted(odd.iloc[0])}"
-        raise stored.error(what, place, int(odd.index[0]))
+        raise stored.error(what, column, int(odd.index[0]))
     return times.dt.tz_localize(None)
 
 
-def _neither(stored: Stored, place: int, got: str) -> ValueError:
-    name = place if stored.names is None else stored.names[place]
-    advice = f"--dates {name} makes numbers of dates, --drop {name} leaves the column out"
-    return stored.error(f"must hold numbers or words, got {got} ({advice})", place)
+def _neither(stored: Stored, column, got: str) -> ValueError:
+    advice = f"--dates {column} makes numbers of dates, --drop {column} leaves the column out"
+    return stored.error(f"must hold numbers or words, got {got} ({advice})", column)
 
 
-def _warn(stored: Stored, place: int, what: str) -> None:
-    warnings.warn(f"{stored.path}, {call(place, stored.names)} {what}", stacklevel=2)
+def _warn(stored: Stored, column, what: str) -> None:
+    warnings.warn(f"{stored.path}, {called(column)} {what}", stacklevel=2)

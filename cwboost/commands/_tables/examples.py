@@ -8,9 +8,9 @@ import numpy as np
 
 from cwboost.commands._tables.columns import as_feature, as_known_categories, as_times
 from cwboost.commands._tables.options import Options, Table
-from cwboost.commands._tables.stored import Stored
+from cwboost.commands._tables.stored import Stored, called
 from cwboost.commands._tables.words import PARTS
-from cwboost.estimator.input.columns import call, listed, quoted
+from cwboost.estimator.input.columns import listed, quoted
 
 __all__ = ["examples_of"]
 
@@ -24,77 +24,71 @@ def examples_of(stored: Stored, options: Options) -> Table:
     """Return the examples of a file; a ValueError names the column that is not what it must be."""
     import pandas
 
-    trained, names = options.trained, stored.names
+    trained = options.trained
     label, features = _choose(stored, options)
     y, labelled = (None, None) if label is None else _labels(stored, options, label)
-    times = {place: as_times(stored, place) for place, part in features if part}
+    times = {column: as_times(stored, column) for column, part in features if part}
     known = trained.categories if trained else {}
-    columns = (
-        PARTS[part](times[place])
-        if part
-        else as_known_categories(stored, place, known[at])
-        if at in known
-        else as_feature(stored, place, options.decimal, for_model=trained is not None)
-        for at, (place, part) in enumerate(features)
-    )
-    X = pandas.DataFrame(dict(enumerate(columns)))
-    counts = [
-        f"{call(features[at][0], names)} ({len(words)})"
-        for at, words in Table(X).categories.items()
-    ]
-    notes = [*stored.notes, *([f"categories in {', '.join(counts)}"] if counts else [])]
+    X = {}
+    for at, (column, part) in enumerate(features):
+        if part:
+            X[f"{column}_{part}"] = PARTS[part](times[column])
+        elif at in known:
+            X[column] = as_known_categories(stored, column, known[at])
+        else:
+            X[column] = as_feature(stored, column, options.decimal, trained is not None)
+    counts = [f"{called(name)} ({X[name].nunique()})" for name in X if X[name].dtype == "category"]
+    notes = [f"categories in {', '.join(counts)}"] if counts else []
+    X = pandas.DataFrame(X)
     if trained and trained.names:
         X.columns = list(trained.names)
-    elif names:
-        X.columns = [f"{names[at]}_{part}" if part else names[at] for at, part in features]
+    elif not stored.has_names:
+        X.columns = range(X.shape[1])
     if labelled is not None and options.drop_unlabelled:
         X, labelled = X[labelled], None
-    return Table(X, y, labelled, notes)
+    return Table(X, y, labelled, [*stored.notes, *notes])
 
 
 def _choose(stored: Stored, options: Options):
-    """Return the place of the label, None if there is none, and those of the features.
+    """Return the column of the label, None if there is none, and those of the features.
 
     Features are picked by name if the model and the file have names, else by place. Each is a pair
-    of the place and the part of a date, None for the column itself.
+    of a column and a part of its dates, None for the column itself.
     """
-    names, trained, notes = stored.names, options.trained, stored.notes
-    gone = {_find(stored, spec, "--drop") for spec in options.drop}
-    index = [at for at, name in enumerate(names or ()) if name in INDEX and at not in gone]
+    frame, trained, notes = stored.frame, options.trained, stored.notes
+    names = trained.names if trained and trained.names and stored.has_names else None
+    gone = [_find(stored, spec, "--drop") for spec in options.drop]
+    index = [column for column in frame if column in INDEX and column not in gone]
     if index:
-        notes.append(f"column {index[0]} has no name and is left out as an index")
-    kept = [at for at in stored.frame if at not in {*gone, *index}]
-    wanted = None
-    if trained and trained.names and names:
-        wanted = [_source(name, set(names)) for name in trained.names]
-    sources = {name for name, _ in wanted or ()}
-    unknown = [at for at in kept if wanted and names[at] not in sources]
+        notes.append(f"{called(index[0])} is left out as an index")
+    kept = [column for column in frame if column not in {*gone, *index}]
+    features = [_source(name, frame) for name in names or ()]
+    unknown = [column for column in kept if column not in dict(features)]
     label = None
     if options.label is not None:
         label = _find(stored, options.label, "--label")
     elif options.needs_labels:
-        label = unknown[0] if len(unknown) == 1 else stored.frame.shape[1] - 1
+        label = unknown[0] if names and len(unknown) == 1 else frame.columns[-1]
     if label is not None:
-        notes.append(f"label in {call(label, names)}")
-        if wanted and names[label] in sources:
-            others = listed([names[at] for at in unknown])
-            what = f"must not be a feature of the model: --label names the label, one of [{others}]"
+        notes.append(f"label in {called(label)}")
+        if label in dict(features):
+            what = (
+                f"must not be a feature of the model: --label names it, one of [{listed(unknown)}]"
+            )
             raise stored.error(what, label)
-    kept = [at for at in kept if at != label]
-    if wanted:
-        there = {names[at]: at for at in kept}
-        absent = listed([name for name, _ in wanted if name not in there])
+    kept = [column for column in kept if column != label]
+    if names:
+        absent = [column for column, _ in features if column not in kept]
         if absent:
-            what = f"must have the features of the model by name, lacks [{absent}]"
-            raise stored.error(f"{what}; its columns are [{listed(names)}]")
-        ignored = listed([names[at] for at in unknown if at != label])
-        if ignored:
-            notes.append(f"not in the model and ignored: {ignored}")
-        return label, [(there[name], part) for name, part in wanted]
-    dates = {_find(stored, spec, "--dates") for spec in options.dates}
-    if dates and not names:
+            what = f"must have the features of the model by name, lacks [{listed(absent)}]"
+            raise stored.error(f"{what}; its columns are [{listed(list(frame))}]")
+        ignored = listed([column for column in unknown if column != label])
+        notes.extend([f"not in the model and ignored: {ignored}"] if ignored else [])
+        return label, features
+    dates = [_find(stored, spec, "--dates") for spec in options.dates]
+    if dates and not stored.has_names:
         raise stored.error("must have a header line for --dates, got none")
-    features = [(at, part) for at in kept for part in (PARTS if at in dates else (None,))]
+    features = [(c, part) for c in kept for part in (PARTS if c in dates else (None,))]
     n_features = trained.n_features if trained else max(len(features), 1)
     if len(features) != n_features:
         advice = "--label names the label, such as --label -1; --sep sets the separator"
@@ -102,38 +96,41 @@ def _choose(stored: Stored, options: Options):
     return label, features
 
 
-def _source(feature: str, names: set[str]) -> tuple[str, str | None]:
+def _source(feature: str, frame) -> tuple[str, str | None]:
     """Return the column that a feature of the model is made of, and the part of its dates."""
-    if feature not in names:
-        for part in PARTS:
-            column = feature.removesuffix(f"_{part}")
-            if column != feature and column in names:
-                return column, part
+    for part in PARTS:
+        column = feature.removesuffix(f"_{part}")
+        if feature not in frame and column != feature and column in frame:
+            return column, part
     return feature, None
 
 
-def _find(stored: Stored, spec: str, what: str) -> int:
-    """Return the place of a column that the user gave by name or number."""
-    names, n_columns = stored.names or [], stored.frame.shape[1]
-    if spec in names:
-        return names.index(spec)
-    if re.fullmatch(r"[+-]?[0-9]{1,9}", spec) and -n_columns <= int(spec) < n_columns:
-        return int(spec) % n_columns
-    known = f"its columns are [{listed(names)}]" if names else "it has no header line"
-    numbers = f"{-n_columns}..{n_columns - 1}"
+def _find(stored: Stored, spec: str, what: str):
+    """Return a column that the user gave by name or number."""
+    columns = stored.frame.columns
+    if spec in columns:
+        return spec
+    if re.fullmatch(r"[+-]?[0-9]{1,9}", spec) and -len(columns) <= int(spec) < len(columns):
+        return columns[int(spec)]
+    known = (
+        f"its columns are [{listed(list(columns))}]"
+        if stored.has_names
+        else "it has no header line"
+    )
+    numbers = f"{-len(columns)}..{len(columns) - 1}"
     raise stored.error(f"{what} must be a name or in {numbers}, got {quoted(spec)}; {known}")
 
 
-def _labels(stored: Stored, options: Options, place: int):
+def _labels(stored: Stored, options: Options, column):
     """Return the labels that there are, and which examples have one."""
-    values = stored.frame[place]
+    values = stored.frame[column]
     values = values.str.strip() if stored.is_text else values
     labelled = (values.notna() & (values != "")).to_numpy(dtype=bool)
     n_empty, may_be_empty = np.sum(~labelled), options.drop_unlabelled and labelled.any()
     if options.needs_labels and n_empty and not may_be_empty:
         what = f"must have a label, got none ({n_empty} of {len(labelled)} examples have none)"
         advice = "--drop-unlabelled leaves such examples out"
-        raise stored.error(f"{what}; {advice}", place, labelled.argmin())
+        raise stored.error(f"{what}; {advice}", column, labelled.argmin())
     values = values[labelled]
     if stored.is_text and values.str.fullmatch(INTEGER).all():
         values = values.astype(np.int64)

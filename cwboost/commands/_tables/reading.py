@@ -1,4 +1,4 @@
-"""The arguments that say how to read a file of examples, and the reading itself."""
+"""The arguments for reading a file of examples, and the reading itself."""
 
 from __future__ import annotations
 

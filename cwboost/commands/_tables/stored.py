@@ -8,10 +8,10 @@ from pathlib import Path
 
 from cwboost.commands._tables.options import Options
 from cwboost.commands._tables.words import MISSING, numbers
-from cwboost.estimator.input.columns import call, quoted
+from cwboost.estimator.input.columns import quoted
 from cwboost.support.extras import extra
 
-__all__ = ["COMPRESSED", "Stored", "read_parquet", "read_text"]
+__all__ = ["COMPRESSED", "Stored", "called", "read_parquet", "read_text"]
 
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 NEEDS = "tables", "reading text and Parquet files needs pandas and pyarrow"
@@ -22,17 +22,25 @@ class Stored:
     """The columns of a file, before it is decided what they are."""
 
     path: Path
-    names: list[str] | None  # None for a text file without a header line
-    frame: object  # of pandas; its columns are numbered, those of a text file hold text
+    frame: object  # of pandas; its columns have names, or numbers without a header line
     notes: list[str]
     first_row: int = 1  # number of the first example among the rows of the file
-    is_text: bool = False
+    is_text: bool = False  # whether columns hold the words of a text file
 
-    def error(self, what: str, place: int | None = None, row: int | None = None) -> ValueError:
+    @property
+    def has_names(self) -> bool:
+        return isinstance(self.frame.columns[0], str)
+
+    def error(self, what: str, column=None, row: int | None = None) -> ValueError:
         """Return the error for the file, one of its columns, or the field of an example in it."""
-        line = "" if row is None else f", row {row + self.first_row}"
-        column = "" if place is None else f", {call(place, self.names)}"
-        return ValueError(f"{self.path}{line}{column} {what}")
+        row = "" if row is None else f", row {row + self.first_row}"
+        column = "" if column is None else f", {called(column)}"
+        return ValueError(f"{self.path}{row}{column} {what}")
+
+
+def called(column) -> str:
+    """Return how messages call a column: by its name, or its number if it has none."""
+    return f"column {quoted(column) if isinstance(column, str) else column}"
 
 
 def read_parquet(path: Path) -> Stored:
@@ -47,9 +55,8 @@ def read_parquet(path: Path) -> Stored:
             raise ValueError(f"{path} must be a Parquet file, got {error}") from error
     index = [name for name in frame.index.names if name is not None]
     frame = pandas.concat([frame.index.to_frame()[index], frame], axis=1)
-    names = list(map(str, frame.columns))
-    frame = frame.reset_index(drop=True).set_axis(range(len(names)), axis=1)
-    return Stored(path, names, frame, [f"index {quoted(name)} read as a column" for name in index])
+    frame = frame.reset_index(drop=True).set_axis(list(map(str, frame.columns)), axis=1)
+    return Stored(path, frame, [f"index {quoted(name)} read as a column" for name in index])
 
 
 def read_text(path: Path, options: Options) -> Stored:
@@ -94,7 +101,7 @@ def read_text(path: Path, options: Options) -> Stored:
         ) from error
     frame = table.to_pandas().set_axis(range(table.num_columns), axis=1)
     first = frame.iloc[0].str.strip().tolist()
-    header = _has_header(path, first, frame, options)
+    header = _has_header(first, frame, options)
     places = {name: at for at, name in reversed(list(enumerate(first)))}
     names = [
         name if places[name] == at else f"{name}.{first[:at].count(name)}"  # as pandas has it
@@ -102,35 +109,26 @@ def read_text(path: Path, options: Options) -> Stored:
     ]
     found = "first line read as header (--no-" if header else "no header line (--"
     notes = [f"separator {sep!r}", f"{found}header otherwise)"]
-    frame = frame.iloc[int(header) :].reset_index(drop=True)
+    if header:
+        frame = frame.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
     if not len(frame):
         raise ValueError(f"{path} must have examples, got a header line (--no-header otherwise)")
-    return Stored(path, names if header else None, frame, notes, 1 + header, is_text=True)
+    return Stored(path, frame, notes, 1 + header, is_text=True)
 
 
-def _has_header(path: Path, first: list[str], frame, options: Options) -> bool:
-    """Return True if the first row holds names.
+def _has_header(first: list[str], frame, options: Options) -> bool:
+    """Return True if the first row holds names: those of the model or the label, or 0, 1, 2.
 
-    It does if it has those of the model or of the label, if none of its fields is a number, or if
-    it counts the columns; a label that no example has may not contradict that.
+    Otherwise its label must be a word that no example has; without a label, no field a number.
     """
     label, trained, width = options.label, options.trained, len(first)
     if options.header is not None:
         return options.header
-    if (trained and trained.names and set(trained.names) <= set(first)) or label in first:
+    known = trained.names if trained and trained.names else (label,)
+    if set(known) <= set(first) or (width > 2 and first == [str(at) for at in range(width)]):
         return True
-    has_numbers = numbers(frame.iloc[0], options.decimal).notna()
-    counted = [field for field in first if field.isdigit()]
-    counts = len(counted) > 1 and counted == [str(at) for at in range(len(counted))]
     if label is None or trained:
-        return not has_numbers.any() or (counts and len(counted) == width > 2)
+        return bool(numbers(frame.iloc[0], options.decimal).isna().all())
     at = int(label) if label.lstrip("-").isdigit() and -width <= int(label) < width else -1
-    others = frame.iloc[1:, at].str.strip()
-    if has_numbers.iloc[at] or first[at] in MISSING or (others == first[at]).any():
-        return counts and len(counted) == width > 2
-    if has_numbers.any() and not counts and numbers(others, options.decimal).isna().any():
-        raise ValueError(
-            f"{path} must show whether its first line holds names, got a label {quoted(first[at])} "
-            "that no other line has: say --header or --no-header"
-        )
-    return True
+    is_number = numbers(frame.iloc[:1, at], options.decimal).notna().all()
+    return not is_number and first[at] not in {*MISSING, *frame.iloc[1:, at].str.strip()}
