@@ -171,7 +171,7 @@ def _read(name):
 
 def _bunch(data, stored, subset, return_X_y, *, target_names, **about):
     if subset not in _SUBSETS:
-        raise ValueError(f"subset must be one of {', '.join(_SUBSETS)}; got {subset!r}")
+        raise ValueError(f"subset must be one of {', '.join(_SUBSETS)}, got {subset!r}")
     parts = ("train", "test") if subset == "all" else (subset,)
     X = np.concatenate([data[part] for part in parts])
     y = np.concatenate([stored[f"y_{part}"] for part in parts]).astype(np.int64)

@@ -25,13 +25,11 @@ class DataSet:
     title: str
     get_it: str  # where the official files are
     official: tuple[str, Reader] | None = None  # what these files are called, and their reader
-    npz: tuple[str, ...] = ()  # names of NPZ files besides that of the set
     n_features: int | None = None  # None if it depends on the format that is read
     counts: tuple[int, ...] = ()  # examples per class, in the training part if there is one
     test_counts: tuple[int, ...] = ()
     moments: tuple[float, float] | None = None  # mean and standard deviation of training values
     image_shape: tuple[int, ...] | None = None  # of an example, if all are images of one size
-    square: bool = False  # whether examples are square images whose size depends on the files
     # Stable public addresses of the files, each with its checksum if one is published, as
     # "sha256:..." or "md5:...".
     remote: Mapping[str, str | None] = field(default_factory=dict)
@@ -103,7 +101,6 @@ _SETS = (
         "CIFAR-10 colour images, 32 x 32",
         CIFAR + "cifar.html (the binary version)",
         ("cifar-10-batches-bin/data_batch_1.bin ... test_batch.bin", cifar.read_cifar10),
-        ("CIFAR10_batches12.npz",),
         n_features=3072,
         test_counts=(1000,) * 10,
         image_shape=(3, 32, 32),
@@ -117,7 +114,6 @@ _SETS = (
             "Final_Training/Images/00000 ..., Final_Test/Images, GT-final_test.csv",
             images.read_gtsrb,
         ),
-        ("GTSRB_gray32.npz",),
         n_features=1024,
         counts=(
             (210, 2220, 2250, 1410, 1980, 1860, 420, 1440, 1410, 1470, 2010, 1320, 2100, 2160, 780)
@@ -144,9 +140,8 @@ _SETS = (
             "the fifteen folders SCENE15/CALsuburb, SCENE15/MITcoast, ... of images",
             images.folders("SCENE15", 256),
         ),
-        ("SCENE15_gray64.npz",),
         counts=(241, 360, 328, 260, 308, 374, 410, 292, 356, 215, 216, 311, 210, 289, 315),
-        square=True,
+        image_shape=(256, 256),
     ),
     DataSet(
         "SUN",
@@ -181,5 +176,5 @@ def find(name: str) -> DataSet:
     """Return the data set called `name`; case is ignored."""
     dataset = CATALOGUE.get(str(name).upper())
     if dataset is None:
-        raise ValueError(f"name must be one of {', '.join(sorted(CATALOGUE))}; got {name!r}")
+        raise ValueError(f"name must be one of {', '.join(sorted(CATALOGUE))}, got {name!r}")
     return dataset

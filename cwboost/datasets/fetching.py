@@ -47,7 +47,7 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
     dataset = name if isinstance(name, DataSet) else find(name)
     if not dataset.remote:
         raise ValueError(
-            f"{dataset.name} has no stable public address to fetch from; get it from "
+            f"name must be a set with a stable public address, got {dataset.name}; get it from "
             f"{dataset.get_it}"
         )
     data_dir = Path(data_dir).expanduser()

@@ -9,7 +9,6 @@ from sklearn.utils import Bunch
 
 from cwboost.datasets.bundled import load_pendigits, load_vowel
 from cwboost.datasets.catalogue import DataSet, find
-from cwboost.datasets.formats.files import locate
 from cwboost.datasets.formats.npz import read_npz
 
 __all__ = ["BUNDLED", "DataAbsent", "load"]
@@ -18,7 +17,7 @@ BUNDLED = {"VOWEL": load_vowel, "PENDIGITS": load_pendigits}
 
 
 class DataAbsent(FileNotFoundError):
-    """None of a data set's files exists; the message lists them and says where to get them."""
+    """None of a data set's files exists; the message has their names and where to get them."""
 
 
 def load(name, data_dir=None, *, check=True):
@@ -56,9 +55,6 @@ def load(name, data_dir=None, *, check=True):
     for key in ("y_train", "y_test", "y"):
         if key in bunch:
             bunch[key] = bunch[key].astype(np.int64)
-    if dataset.square:
-        side = int(np.sqrt(bunch.get("X_train", bunch.get("X")).shape[1]))
-        bunch.image_shape = (side, side)
     y = bunch.y if "y" in bunch else bunch.y_train
     bunch.setdefault("target_names", np.array([str(c) for c in range(int(y.max()) + 1)]))
     _check_shapes(bunch)
@@ -73,10 +69,10 @@ def _read(dataset: DataSet, data_dir):
     if data_dir is not None:
         folder = Path(data_dir).expanduser()
         if not folder.is_dir():
-            raise DataAbsent(f"data_dir {str(folder)!r} is not a folder")
+            raise DataAbsent(f"data_dir must be a folder that exists, got {str(folder)!r}")
         for place in (folder, folder / dataset.name, folder / dataset.name.lower()):
-            path = locate(place, *_npz_names(dataset))
-            if path is not None:
+            path = place / f"{dataset.name}.npz"
+            if path.exists():
                 return read_npz(path), path.name
             if dataset.official is not None and place.is_dir():
                 files, reader = dataset.official
@@ -95,17 +91,13 @@ def _bundled(loader):
 
 def _absent_message(dataset: DataSet, data_dir) -> str:
     where = "data_dir was not given" if data_dir is None else f"none of its files is in {data_dir}"
-    files = [" or ".join(_npz_names(dataset)), *(dataset.official or ())[:1]]
+    files = [f"{dataset.name}.npz", *(dataset.official or ())[:1]]
     wanted = "".join(f"\n  - {name}" for name in files)
     fetch = f"\nor let cwboost download it: cwboost datasets fetch {dataset.name}"
     return (
         f"{dataset.name} ({dataset.title}): {where}. Looked for any of:{wanted}\n"
         f"Get it from {dataset.get_it}{fetch if dataset.remote else ''}"
     )
-
-
-def _npz_names(dataset: DataSet) -> list[str]:
-    return [f"{dataset.name}.npz", *dataset.npz]
 
 
 def _check_shapes(bunch) -> None:
@@ -119,7 +111,7 @@ def _check_shapes(bunch) -> None:
                 f"and {y.shape}"
             )
         if y.size == 0 or y.min() < 0:
-            raise ValueError(f"{bunch.name}: y{part} must hold labels from 0")
+            raise ValueError(f"{bunch.name}: y{part} must hold labels from 0, got {y[:5].tolist()}")
 
 
 def _check_figures(dataset: DataSet, bunch) -> None:
@@ -127,7 +119,7 @@ def _check_figures(dataset: DataSet, bunch) -> None:
     X = bunch.X if "X" in bunch else bunch.X_train
     if dataset.n_features not in (None, X.shape[1]):
         raise ValueError(
-            f"{dataset.name}: {dataset.n_features} features expected, got {X.shape[1]}"
+            f"{dataset.name} must have {dataset.n_features} features, got {X.shape[1]}"
         )
     if not dataset.test_counts and "X_train" in bunch:
         # The files split the set; the source has no split.
@@ -144,9 +136,9 @@ def _check_figures(dataset: DataSet, bunch) -> None:
         # The known figures have six decimals; float32 copies differ by rounding.
         if not np.allclose(found, dataset.moments, rtol=1e-5, atol=2e-6):
             raise ValueError(
-                f"{dataset.name}: mean and standard deviation of the training values are "
-                f"{found[0]:.6f} and {found[1]:.6f}, the source's are {dataset.moments[0]:.6f} "
-                f"and {dataset.moments[1]:.6f}: other data, or modified data"
+                f"{dataset.name} must have training values of mean {dataset.moments[0]:.6f} and "
+                f"standard deviation {dataset.moments[1]:.6f}, got {found[0]:.6f} and "
+                f"{found[1]:.6f}: other data, or modified data"
             )
 
 
@@ -156,6 +148,6 @@ def _expect_counts(dataset, what, known, y):
     found = np.bincount(y, minlength=len(known))
     if not np.array_equal(found, known):
         raise ValueError(
-            f"{dataset.name}: {sum(known)} {what} expected as {list(known)}, got {found.sum()} as "
+            f"{dataset.name} must have {sum(known)} {what} as {list(known)}, got {found.sum()} as "
             f"{found.tolist()}"
         )

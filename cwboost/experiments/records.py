@@ -12,7 +12,7 @@ __all__ = ["Records"]
 
 
 class Records:
-    """A folder of records; the ``key`` of each says what was run.
+    """A folder of records, each with the ``key`` of its run.
 
     A file takes its place when it is whole, on every system. Several processes may save and find.
     """

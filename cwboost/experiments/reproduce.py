@@ -48,13 +48,13 @@ class Plan:
             unknown = [one for one in wanted if one not in known]
             if unknown:
                 raise ValueError(
-                    f"{name} must be among {', '.join(known)}; got {', '.join(unknown)}"
+                    f"{name} must be among {', '.join(known)}, got {', '.join(unknown)}"
                 )
         for name in ("runs", "rounds", "selection_rounds"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+                raise ValueError(f"{name} must be >= 1, got {getattr(self, name)}")
         if not self.seconds > 0:
-            raise ValueError(f"seconds must be above 0, got {self.seconds}")
+            raise ValueError(f"seconds must be > 0, got {self.seconds}")
         parse_weak_learner(self.weak_learner)
 
     @cached_property
@@ -81,7 +81,7 @@ class Plan:
         return [METHODS[m] for m in self.methods if m in (*BASIC, *protocol.more_methods)]
 
     def key(self, protocol: Protocol, method: Method, run: int) -> dict:
-        """Return what tells a result from all others, numbers and text by name."""
+        """Return the key of a result: numbers and text by name."""
         return {
             "protocol": protocol.name,
             "method": method.name,

@@ -64,7 +64,7 @@ def choose_C(method: Method, split: Split, rounds, parameters, bar) -> dict:
 def train_and_measure(method: Method, split: Split, rounds, parameters, bar, limit=None) -> dict:
     """Train and measure every round.
 
-    The dict says how training ended, and has lists with one entry per round: test error, processor
+    The dict has why training ended, and lists with one entry per round: test error, processor
     time so far, what `_size` returns, and those `CURVES` that the history has.
     """
     clock = RoundClock(bar, limit)

@@ -18,7 +18,7 @@ def parse_weak_learner(text: str) -> WeakLearnerFamily:
     for part in filter(None, parameters.split(",")):
         name, equals, value = part.partition("=")
         if not equals:
-            raise ValueError(f"weak_learner: expected NAME:PARAMETER=VALUE,..., got {text!r}")
+            raise ValueError(f"weak_learner must be NAME:PARAMETER=VALUE,..., got {text!r}")
         with suppress(SyntaxError, ValueError):  # a word stays as it is
             value = ast.literal_eval(value)
         family.set_params(**{name: value})

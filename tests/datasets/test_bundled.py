@@ -45,7 +45,7 @@ def test_split_of_the_source_gives_the_known_nearest_neighbour_accuracy(loader):
 
 
 def test_unknown_subset_is_refused():
-    with pytest.raises(ValueError, match=r"subset must be one of all, train, test; got 'dev'"):
+    with pytest.raises(ValueError, match=r"subset must be one of all, train, test, got 'dev'"):
         load_vowel(subset="dev")
 
 

@@ -52,7 +52,7 @@ def test_unix_compress_is_read(tmp_path):
     path.write_bytes(b"\x1f\x9d\x90" + bits.to_bytes(6, "little"))
     assert read_packed(path) == b"ababba"
     path.write_bytes(b"not compressed")
-    with pytest.raises(ValueError, match=r"a\.Z is damaged"):
+    with pytest.raises(ValueError, match=r"a\.Z must be a whole"):
         read_packed(path)
 
 
@@ -138,31 +138,36 @@ ROW = b" ".join([b"1"] * 257)
 IDX = "train-images-idx3-ubyte"
 HEAD = b"\0\0\x08"
 CIFAR = "data_batch_1.bin"
-NO_BATCH = r"data_batch_1\.bin is not a batch of CIFAR-10"
+NO_BATCH = r"data_batch_1\.bin must be a batch of CIFAR-10"
 DAMAGED = [
-    (read_npz, "A.npz", npz_bytes(X=np.ones((3, 2))), "must hold X_train.*it holds X"),
-    (read_npz, "A.npz", npz_bytes(X=np.array([{}]), y=[0]), "damaged or not a NumPy ar"),
-    (tables.read_usps, "zip.train", b"", "257 columns expected, got"),
-    (tables.read_usps, "zip.train", b"1 2 3\n", "257 columns expected, got 3"),
-    (tables.read_usps, "zip.train", b"1 2 three\n", "not the expected table of numbers"),
-    (tables.read_usps, "zip.train", b"1 2\n1 2 3\n", "not the expected table of numbers"),
-    (tables.read_usps, "zip.train", b"\xff\n", "not the expected table of numbers"),
+    (read_npz, "A.npz", npz_bytes(X=np.ones((3, 2))), "must hold X_train.*, got X"),
+    (read_npz, "A.npz", npz_bytes(X=np.array([{}]), y=[0]), "must be an NPZ file"),
+    (tables.read_usps, "zip.train", b"", "must have 257 columns, got"),
+    (tables.read_usps, "zip.train", b"1 2 3\n", "must have 257 columns, got 3"),
+    (tables.read_usps, "zip.train", b"1 2 three\n", "must be a table of numbers"),
+    (tables.read_usps, "zip.train", b"1 2\n1 2 3\n", "must be a table of numbers"),
+    (tables.read_usps, "zip.train", b"\xff\n", "must be a table of numbers"),
     (tables.read_usps, "zip.train", ROW, r"lacks zip\.test or zip\.test\.gz"),
-    (idx.read_mnist, IDX, b"", "not an IDX file"),
-    (idx.read_mnist, IDX, b"\0\0\x0d\x01" + bytes(8), "not an IDX file of unsigned bytes"),
-    (idx.read_mnist, IDX, HEAD + b"\x03\0\0", "not an IDX file"),
+    (idx.read_mnist, IDX, b"", "must be an IDX file"),
+    (idx.read_mnist, IDX, b"\0\0\x0d\x01" + bytes(8), "must be an IDX file of unsigned bytes"),
+    (idx.read_mnist, IDX, HEAD + b"\x03\0\0", "must be an IDX file"),
     (
         idx.read_mnist,
         IDX,
         HEAD + struct.pack(">BI", 1, 5) + b"abcd",
-        r"\[5\] does not fit the 4 by",
+        r"for shape \[5\], got 4",
     ),
-    (idx.read_mnist, IDX, HEAD + struct.pack(">B3I", 3, *[2**32 - 1] * 3) + b"a", "fit the 1 byte"),
-    (idx.read_mnist, f"{IDX}.gz", gzip.compress(bytes(99))[:-20], r"ubyte\.gz is damaged"),
+    (
+        idx.read_mnist,
+        IDX,
+        HEAD + struct.pack(">B3I", 3, *[2**32 - 1] * 3) + b"a",
+        "must have bytes for .*, got 1",
+    ),
+    (idx.read_mnist, f"{IDX}.gz", gzip.compress(bytes(99))[:-20], r"ubyte\.gz must be a whole"),
     (cifar.read_cifar10, CIFAR, b"", NO_BATCH),
     (cifar.read_cifar10, CIFAR, bytes(3072), NO_BATCH),
     (cifar.read_cifar10, CIFAR, bytes([10]) + bytes(3072), NO_BATCH),
-    (images.folders("A", 8), "A/b/c.jpg", b"not an image", r"c\.jpg is not a readable image"),
+    (images.folders("A", 8), "A/b/c.jpg", b"not an image", r"c\.jpg must be an image"),
 ]
 
 

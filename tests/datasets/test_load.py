@@ -50,20 +50,20 @@ def test_npz_in_the_folder_or_in_its_subfolder(tmp_path):
         (
             {"y_train": [0, 1, 1]},
             True,
-            r"3 training examples per class expected as \[2, 1\], got 3",
+            r" must have 3 training examples per class as \[2, 1\], got 3",
         ),
-        ({"y_test": [1, 1]}, True, "2 test examples per class expected"),
-        ({"X_train": np.ones((3, 2))}, True, "mean and standard deviation of the training values"),
-        ({"X_train": np.ones((3, 3))}, True, "2 features expected, got 3"),
-        ({"y_train": [0, 1]}, False, ".* with one label per row"),
-        ({"y_train": [0, 1, -1]}, False, ".* labels from 0"),
+        ({"y_test": [1, 1]}, True, " must have 2 test examples per class"),
+        ({"X_train": np.ones((3, 2))}, True, " must have training values of mean"),
+        ({"X_train": np.ones((3, 3))}, True, " must have 2 features, got 3"),
+        ({"y_train": [0, 1]}, False, ":.* with one label per row"),
+        ({"y_train": [0, 1, -1]}, False, ":.* labels from 0"),
     ],
 )
 def test_figures_of_the_source_are_compared_unless_the_check_is_off(
     tmp_path, changes, check, message
 ):
     save(tmp_path, **changes)
-    with pytest.raises(ValueError, match=f"SMALL: {message}"):
+    with pytest.raises(ValueError, match=f"SMALL{message}"):
         load(SMALL, tmp_path, check=check)
     if check:
         assert len(load(SMALL, tmp_path, check=False).X_train) == 3
@@ -76,17 +76,16 @@ def test_absent_set_says_what_is_missing_and_where_to_get_it(name, tmp_path):
     message = str(caught.value)
     assert str(tmp_path) in message
     assert all(files in message for files in (CATALOGUE[name].official or [f"{name}.npz"])[:1])
-    assert all(files in message for files in CATALOGUE[name].npz)
     assert "Get it from" in message
     assert (f"datasets fetch {name}" in message) == bool(CATALOGUE[name].remote)
 
 
 def test_absent_folder_and_unknown_name(tmp_path):
-    with pytest.raises(FileNotFoundError, match="is not a folder"):
+    with pytest.raises(FileNotFoundError, match="must be a folder"):
         load("MNIST", tmp_path / "nowhere")
-    with pytest.raises(ValueError, match=r"name must be one of CIFAR10.*; got 'IRIS'"):
+    with pytest.raises(ValueError, match=r"name must be one of CIFAR10.*, got 'IRIS'"):
         load("IRIS")
-    with pytest.raises(ValueError, match=r"name must be one of .*; got 3"):
+    with pytest.raises(ValueError, match=r"name must be one of .*, got 3"):
         load(3)
 
 

@@ -104,11 +104,11 @@ def test_more_rounds_are_separate_runs(plan):
         ({"figures": ("cats",)}, "figures must be among uci"),
         ({"methods": ("CW", "SVM")}, "methods must be among CW.* got SVM"),
         ({"datasets": ("IRIS",)}, "datasets must be among VOWEL"),
-        ({"runs": 0}, "runs must be at least 1, got 0"),
-        ({"rounds": -1}, "rounds must be at least 1"),
-        ({"seconds": 0.0}, "seconds must be above 0"),
+        ({"runs": 0}, "runs must be >= 1, got 0"),
+        ({"rounds": -1}, "rounds must be >= 1"),
+        ({"seconds": 0.0}, "seconds must be > 0"),
         ({"weak_learner": "tree:depth=2"}, "Invalid parameter 'depth' .*max_depth"),
-        ({"weak_learner": "tree:2"}, "expected NAME:PARAMETER=VALUE"),
+        ({"weak_learner": "tree:2"}, "must be NAME:PARAMETER=VALUE"),
     ],
 )
 def test_bad_plans_are_refused(plan, change, message):

@@ -29,6 +29,6 @@ def read_cifar10(folder: Path):
 def _read_batch(path: Path) -> tuple[np.ndarray, np.ndarray]:
     content = np.fromfile(path, np.uint8)
     if not content.size or content.size % ROW or content[::ROW].max() >= N_CLASSES:
-        raise ValueError(f"{path} is not a batch of CIFAR-10: rows of a class and 3,072 bytes")
+        raise ValueError(f"{path} must be a batch of CIFAR-10, rows of a class and 3,072 bytes")
     rows = content.reshape(-1, ROW)
     return rows[:, 1:].copy(), rows[:, 0]

@@ -19,7 +19,9 @@ def find_one(folder: Path, *names: str) -> Path:
     """Return the path as `locate` does, of a file that must exist if others of the set do."""
     found = locate(folder, *names)
     if found is None:
-        raise ValueError(f"{folder} has a part of the data set, but lacks {' or '.join(names)}")
+        raise ValueError(
+            f"{folder} must have all parts of the data set, lacks {' or '.join(names)}"
+        )
     return found
 
 
@@ -34,5 +36,5 @@ def read_packed(path: Path) -> bytes:
                 from unlzw3 import unlzw
             return unlzw(content)
     except (EOFError, OSError, ValueError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+        raise ValueError(f"{path} must be a whole compressed file, got {error}") from error
     return content

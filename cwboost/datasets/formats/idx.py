@@ -31,9 +31,9 @@ def read_idx(path: Path) -> np.ndarray:
     """Read one IDX file of unsigned bytes, whose length must be that of its header."""
     content = read_packed(path)
     if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * content[3]:
-        raise ValueError(f"{path} is not an IDX file of unsigned bytes")
+        raise ValueError(f"{path} must be an IDX file of unsigned bytes, got {content[:4]!r}")
     shape = np.frombuffer(content, ">u4", count=content[3], offset=4).tolist()
     pixels = np.frombuffer(content, np.uint8, offset=4 + 4 * len(shape))
     if len(pixels) != np.prod(shape, dtype=float):
-        raise ValueError(f"{path}: shape {shape} does not fit the {len(pixels)} bytes of the file")
+        raise ValueError(f"{path} must have bytes for shape {shape}, got {len(pixels)}")
     return pixels.reshape(shape)

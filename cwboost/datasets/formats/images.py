@@ -23,7 +23,7 @@ def read_grey(path: Path, side: int) -> np.ndarray:
         with Image.open(path) as image:
             grey = image.convert("L").resize((side, side), Image.Resampling.BILINEAR)
     except (OSError, UnidentifiedImageError) as error:
-        raise ValueError(f"{path} is not a readable image: {error}") from error
+        raise ValueError(f"{path} must be an image, got {error}") from error
     return np.asarray(grey, dtype=np.uint8).reshape(-1)
 
 
@@ -59,7 +59,7 @@ def read_gtsrb(folder: Path, side: int = 32):
         return None
     classes = sorted(path for path in (training / "Images").glob("[0-9]*") if path.is_dir())
     if not classes:
-        raise ValueError(f"{training / 'Images'} lacks the folders 00000, 00001, ...")
+        raise ValueError(f"{training / 'Images'} must have folders 00000, 00001, ..., got none")
     train_paths = [path for c in classes for path in sorted(c.glob("*.ppm"))]
     y_train = np.array([int(path.parent.name) for path in train_paths])
     labels = _gtsrb_test_labels(folder)
@@ -78,5 +78,5 @@ def _gtsrb_test_labels(folder) -> dict[str, int]:
     with path.open(newline="", encoding="ascii") as stream:
         rows = list(csv.DictReader(stream, delimiter=";"))
     if not rows or not {"Filename", "ClassId"} <= set(rows[0]):
-        raise ValueError(f"{path}: columns Filename and ClassId expected, separated by ';'")
+        raise ValueError(f"{path} must have columns Filename and ClassId, separated by ';'")
     return {row["Filename"]: int(row["ClassId"]) for row in rows}

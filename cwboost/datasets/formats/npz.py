@@ -16,10 +16,10 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as archive:
             arrays = dict(archive)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is damaged or not a NumPy archive: {error}") from error
+        raise ValueError(f"{path} must be an NPZ file, got {error}") from error
     if not ({"X_train", "y_train", "X_test", "y_test"} <= set(arrays) or {"X", "y"} <= set(arrays)):
         raise ValueError(
-            f"{path} must hold X_train, y_train, X_test and y_test, or X and y; it holds "
+            f"{path} must hold X_train, y_train, X_test and y_test, or X and y, got "
             f"{', '.join(sorted(arrays)) or 'nothing'}"
         )
     if "classes" in arrays:

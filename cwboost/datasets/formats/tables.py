@@ -48,7 +48,7 @@ def _table(path: Path, delimiter, columns: int) -> np.ndarray:
     try:
         table = np.loadtxt(content.decode("ascii").splitlines(), delimiter=delimiter, ndmin=2)
     except ValueError as error:
-        raise ValueError(f"{path} is not the expected table of numbers: {error}") from error
+        raise ValueError(f"{path} must be a table of numbers, got {error}") from error
     if table.shape[1] != columns:
-        raise ValueError(f"{path}: {columns} columns expected, got {table.shape[1]}")
+        raise ValueError(f"{path} must have {columns} columns, got {table.shape[1]}")
     return table
