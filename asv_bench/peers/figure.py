@@ -22,6 +22,7 @@ def draw(numbers, path):
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     figure, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
     for ax, (measure, title) in zip(axes, TITLES.items()):
         ax.axhline(1, color="0.8", zorder=0)
         ax.axvline(1, color="0.8", zorder=0)

@@ -65,13 +65,12 @@ print(f"test accuracy      {clf.score(X_test, y_test):.3f}")
 # %%
 # Probabilities
 # -------------
-# They are calibrated on rows that training did not use. The curve shows how often predictions of
-# some confidence are right: on the diagonal, probabilities are what they claim to be.
-from cwboost.plotting import plot_calibration
-
+# They are calibrated on rows that training did not use. The same rows calibrate prediction sets,
+# which lack the true class in at most 1% of the cases: most sets have one class, and the others
+# show which rows need a second look.
 probabilities = pd.DataFrame(clf.predict_proba(X_test), X_test.index, clf.classes_)
-print(probabilities.head(3).round(3))
-plot_calibration(clf, X_test, y_test)
+sets = clf.predict_set(X_test, alpha=0.01)
+print(probabilities[sets.sum(axis=1) > 1].round(2))
 
 # %%
 # Reasons
