@@ -7,7 +7,6 @@ and the arrays of the ensemble (docs/model_file.md). A file cannot choose code t
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
 from cwboost.fitted_model import BaseScores, FittedModel
-from cwboost.model_file.container import ModelFileError, default_limit, read, write
+from cwboost.model_file.container import ModelFileError, read, write
 from cwboost.model_file.values import Decoder, Encoder, decode_plugin, encode_plugin
 from cwboost.support.warnings import warn_caller
 
@@ -36,7 +35,7 @@ CLASSIFIERS = (
     "AdaBoostMHClassifier",
     "AdaBoostMOClassifier",
 )
-FEW_CLASSES = 2**16
+MAX_CLASSES = 2**16
 MAX_FEATURES = 2**31 - 1
 MAX_SCALE = 1e6
 MAX_FACTOR = 1e9
@@ -54,6 +53,8 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     if _classifier_types().get(cls.__name__) is not cls:
         raise TypeError(f"classifier must be one of cwboost, got {cls.__qualname__}")
     check_is_fitted(classifier)
+    if len(classifier.classes_) > MAX_CLASSES:
+        raise ValueError(f"a model file holds at most {MAX_CLASSES} classes")
     if training_state and not staged:
         raise ValueError("training_state=True requires staged=True: training needs all rounds")
     encoder = Encoder()
@@ -98,7 +99,8 @@ def load_model(path: FilePath, *, max_bytes: int | None = None) -> Any:
     path : path-like
     max_bytes : int, default=None
         Limit on the size of the model's arrays; a file that declares more is refused before any
-        memory is allocated. None means 16 MiB plus four times the file, and at most 64 MiB.
+        memory is allocated. None means 16 MiB plus four times the file, which suffices for any file
+        of `save`.
 
     Returns
     -------
@@ -125,11 +127,9 @@ def load_model(path: FilePath, *, max_bytes: int | None = None) -> Any:
     >>> bool((loaded.predict_proba(X) == clf.predict_proba(X)).all())
     True
     """
-    header, arrays = read(path, default_limit(path) if max_bytes is None else max_bytes)
-    # A class may have no learner, but its label takes at least a byte if there are many.
-    most_classes = max(FEW_CLASSES, os.stat(path).st_size)
+    header, arrays = read(path, max_bytes)
     try:
-        return _build(header, arrays, most_classes)
+        return _build(header, arrays)
     except ModelFileError:
         raise
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError) as error:
@@ -174,7 +174,7 @@ def _section(header: Mapping, name: str) -> dict:
     return header[name]
 
 
-def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
+def _build(header: dict, arrays: dict[str, np.ndarray]):
     types = _classifier_types()
     name = header.get("classifier")
     if not isinstance(name, str) or name not in types:
@@ -193,9 +193,9 @@ def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
         raise ModelFileError("n_jobs must be None or an integer other than 0")
     classifier = types[name](**params)
     family = decode_plugin(WEAK_LEARNERS, _section(header, "family"), decoder, "family")
-    fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder, most_classes)
+    fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder)
     section, n_features = _section(header, "ensemble"), fitted["n_features_in_"]
-    ensemble = _decode_ensemble(section, arrays, family, n_features, most_classes)
+    ensemble = _decode_ensemble(section, arrays, family, n_features)
     base, share = _decode_base(header, arrays, fitted, decoder)
     scale = header.get("scale")
     if type(scale) is not float or not 0 < scale <= MAX_SCALE:
@@ -227,7 +227,7 @@ def _decode_conformity(header: dict, n_classes: int, decoder: Decoder) -> Confor
     return conformity
 
 
-def _decode_fitted(cls: type[Any], nodes: dict, decoder: Decoder, most_classes: int) -> dict:
+def _decode_fitted(cls: type[Any], nodes: dict, decoder: Decoder) -> dict:
     required = COMMON_ATTRIBUTES | cls._model_attributes
     known = required | OPTIONAL_ATTRIBUTES
     if not set(required) <= set(nodes) <= set(known):
@@ -242,15 +242,15 @@ def _decode_fitted(cls: type[Any], nodes: dict, decoder: Decoder, most_classes: 
             raise ModelFileError(
                 f"{name} must be of type {known[name].__name__}, got {type(value).__name__}"
             )
-    _check_common(fitted, most_classes)
+    _check_common(fitted)
     return fitted
 
 
-def _check_common(fitted: dict, most_classes: int) -> None:
+def _check_common(fitted: dict) -> None:
     """Check the attributes that all classifiers have."""
     classes, n_features = fitted["classes_"], fitted["n_features_in_"]
-    if classes.size > most_classes:
-        raise ModelFileError(f"{classes.size} classes are more than a file of this size may hold")
+    if classes.size > MAX_CLASSES:
+        raise ModelFileError(f"classes_ must hold at most {MAX_CLASSES} labels, got {classes.size}")
     # An array of bools, numbers or strings; NaN is not a label, but unique would keep one.
     if classes.ndim != 1 or len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
         raise ModelFileError("classes_ must hold at least two labels, sorted and distinct")
@@ -290,11 +290,9 @@ def _without_prefix(arrays: dict, prefix: str) -> dict:
     return {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
 
 
-def _decode_ensemble(
-    section: dict, arrays: dict, family, n_columns: int, most_scores: int
-) -> Ensemble:
+def _decode_ensemble(section: dict, arrays: dict, family, n_columns: int) -> Ensemble:
     n_scores, staged = section.get("n_scores"), section.get("staged")
-    if type(n_scores) is not int or not 1 <= n_scores <= most_scores or type(staged) is not bool:
-        raise ModelFileError(f"ensemble must have n_scores in 1..{most_scores} and a bool staged")
+    if type(n_scores) is not int or not 1 <= n_scores <= MAX_CLASSES or type(staged) is not bool:
+        raise ModelFileError(f"ensemble must have n_scores in 1..{MAX_CLASSES} and a bool staged")
     own = _without_prefix(arrays, ENSEMBLE_PREFIX)
     return Ensemble.from_arrays(own, type(family).learners_type, n_columns, n_scores, staged)

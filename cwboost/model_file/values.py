@@ -25,7 +25,7 @@ from cwboost.families.discovery import FamilyError, distribution_of, get_plugin
 from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS, Kind
 from cwboost.families.init_contract import InitModel
 from cwboost.families.plugin_index import normalise
-from cwboost.model_file.container import NAME_LIMIT, ModelFileError
+from cwboost.model_file.container import NAME, ModelFileError
 from cwboost.support.warnings import warn_caller
 
 __all__ = ["Decoder", "Encoder", "decode_plugin", "encode_plugin"]
@@ -121,7 +121,7 @@ class Encoder:
                 double = array.astype(np.float64)
             array = double if np.array_equal(array, double, equal_nan=True) else array
         if array.dtype.kind in "biuf":
-            name = where if len(where) <= NAME_LIMIT else f"value {len(self.arrays)}"
+            name = where if NAME.fullmatch(where) else f"value {len(self.arrays)}"
             self.arrays[name] = array
             return {KIND: "array", "name": name}
         if array.dtype.kind in "UO" and array.ndim != 1:

@@ -1,18 +1,17 @@
-"""Forged and mutated model files: wrong bytes, or wrong contents with correct checksums.
+"""Forged and mutated model files: wrong bytes, or wrong contents with correct checksums."""
 
-The fields of the header include those of the table of arrays.
-"""
-
+import io
 import json
+import re
 import time
-import zlib
+import zipfile
 from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
 
 from cwboost.model_file import container
-from cwboost.model_file.container import MAGIC, PREFIX
+from cwboost.model_file.container import HEADER
 
 WEIRD = [
     *(None, True, -1, 0, 1, 3, 2**31, 2**63, -(2**63), 10**40, 1e308, -0.5, "", "x" * 5000),
@@ -23,34 +22,40 @@ NOT_FINITE = [np.nan, np.inf, -np.inf]
 
 
 def header_of(path):
-    """Return the header of a model file and the bytes after it."""
-    data = path.read_bytes()
-    length = PREFIX.unpack_from(data)[2]
-    return json.loads(data[PREFIX.size : PREFIX.size + length]), data[PREFIX.size + length :]
+    """Return the header of a model file."""
+    with zipfile.ZipFile(path) as archive:
+        return json.loads(archive.read(HEADER))
 
 
-def forge(path, header, blobs, version=1):
-    """Write a file with any header and valid checksums."""
-    encoded = header if isinstance(header, bytes) else json.dumps(header).encode()
-    path.write_bytes(
-        PREFIX.pack(MAGIC, version, len(encoded), zlib.crc32(encoded)) + encoded + blobs
-    )
+def npy(array):
+    """Return the bytes of an array as a member of an archive."""
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def forge(path, header, members):
+    """Write a file with any header (bytes, or a dict) and members (bytes, or arrays)."""
+    if isinstance(header, dict):
+        header = json.dumps({"arrays": list(members)} | header).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo(HEADER), header, zipfile.ZIP_STORED)
+        for name, member in members.items():
+            archive.writestr(f"{name}.npy", member if isinstance(member, bytes) else npy(member))
 
 
 class ModelFile(NamedTuple):
-    """A saved model: the whole file, its header as text, what follows, the arrays by name."""
+    """A saved model: the whole file, its header as text, its arrays by name."""
 
     data: bytes
     header: str
-    blobs: bytes
     arrays: dict
 
 
 def prepared(clf, path):
     """Save a model with its training state and take the file apart."""
     clf.save(path, training_state=True)
-    header, blobs = header_of(path)
-    return ModelFile(path.read_bytes(), json.dumps(header), blobs, container.read(path, 2**26)[1])
+    return ModelFile(path.read_bytes(), json.dumps(header_of(path)), container.read(path)[1])
 
 
 def places_of(node, above=()):
@@ -111,7 +116,7 @@ def write_field(path, model_file, place, value):
     """Write a model file with another value in a field of the header, with valid checksums."""
     header = json.loads(model_file.header)
     holder_of(header, place)[place[-1]] = value
-    forge(path, header, model_file.blobs)
+    forge(path, header, model_file.arrays)
 
 
 def mutate_array(rng, arrays, within=""):
@@ -123,7 +128,7 @@ def mutate_array(rng, arrays, within=""):
     if kind == 0:
         del arrays[name]
     elif kind == 1:
-        dtype = rng.choice(sorted(container.DTYPES))
+        dtype = rng.choice(container.DTYPES)
         with np.errstate(all="ignore"):
             arrays[name] = array.astype(dtype)
     elif kind == 2:
@@ -142,23 +147,50 @@ def mutate_array(rng, arrays, within=""):
         arrays[name] = values.reshape(array.shape)
 
 
+# In the header of an NPY file: what is replaced, and by what.
+HEADERS = [
+    (rb"\(\d+,", [b"(2**", *[b"(99999999999999,", b"(10000000000,"] * 3]),
+    (rb"\(\d+,", [b"(-1,", b"(True,", b"(12.0,", b"((12,),"]),
+    (rb"'[<|]", [b"'>", b"'|", b"'", b"'<99", b"'O"]),
+    (rb"{", [b"[" * 300, b"{{", b"(", b"{'a':1,"]),
+    (rb"}", [b"", b"]", b"} #", b",}"]),
+    (b"False", [b"True", b"1", b"None", b"0L"]),
+    (b"\x01\x00", [b"\x02\x00", b"\x09\x00", b"\x03\x00"]),
+]
+
+
+def mutated_npy(rng, array):
+    """Return the bytes of an array in a file with mutated bytes or another header."""
+    if rng.random() < 0.1:
+        return mutate_bytes(rng, npy(array))
+    old, new = rng.choice(HEADERS)
+    new = rng.choice(new)
+    return re.sub(old, lambda found: new, npy(array), count=1)
+
+
 def mutated(rng, path, model_file, within=""):
     """Write a mutated model file: mutated bytes, or mutated contents with valid checksums.
 
     With `within`, mutate only the fields of this section and the arrays whose names begin with its
     name.
     """
-    if not within and rng.random() < 0.4:
-        path.write_bytes(mutate_bytes(rng, model_file.data))
-        return
     header, arrays = json.loads(model_file.header), dict(model_file.arrays)
-    of_header = rng.random() < 0.5
+    kinds = "header", "arrays", *(("file", "directory", "members") if not within else ())
+    kind = rng.choice(kinds)
+    if kind in ("file", "directory"):
+        start = model_file.data.index(b"PK\1\2") if kind == "directory" else 0
+        path.write_bytes(model_file.data[:start] + mutate_bytes(rng, model_file.data[start:]))
+        return
+    members = {}
     for _ in range(rng.choice((1, 1, 2))):
-        mutate_header(rng, header, within) if of_header else mutate_array(rng, arrays, within)
-    if of_header:
-        forge(path, header, model_file.blobs)
-    else:
-        container.write(path, header, arrays)
+        if kind == "header":
+            mutate_header(rng, header, within)
+        elif kind == "arrays":
+            mutate_array(rng, arrays, within)
+        else:
+            name = rng.choice(sorted(arrays))
+            members[name] = mutated_npy(rng, arrays[name])
+    forge(path, header, arrays | members)
 
 
 def soon(answer, seconds=2.0):
