@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils import check_scalar
 
 from cwboost.support.extras import extra
+from cwboost.support.files import append, check_path, replacing
 
 if TYPE_CHECKING:
     import optuna
@@ -190,6 +191,7 @@ class CSVLog:
     """
 
     def __init__(self, path: FilePath) -> None:
+        check_path(path)
         self.path = path
         self._next_round: int | None = None
 
@@ -198,8 +200,8 @@ class CSVLog:
         names = ["round", "seconds", *state.latest]
         if self._next_round != state.round:
             self._start(names, state.round)
-        with open(self.path, "a", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerow([state.round, state.seconds, *state.latest.values()])
+        row = state.round, state.seconds, *state.latest.values()
+        append(self.path, ",".join(map(str, row)) + "\r\n")
         self._next_round = state.round + 1
         return False
 
@@ -211,10 +213,8 @@ class CSVLog:
                 rows = csv.reader(file)
                 if next(rows, None) == names:
                     kept = [row for row in rows if len(row) == len(names) and int(row[0]) < first]
-        temporary = f"{os.fspath(self.path)}.tmp"
-        with open(temporary, "w", newline="", encoding="utf-8") as file:
+        with replacing(self.path, "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([names, *kept])
-        os.replace(temporary, self.path)
 
 
 class Checkpoint:
@@ -245,6 +245,7 @@ class Checkpoint:
             check_scalar(every_rounds, "every_rounds", Integral, min_val=1)
         if every_seconds is not None:
             check_scalar(every_seconds, "every_seconds", Real, min_val=0)
+        check_path(path)
         if not Path(path).absolute().parent.is_dir():
             raise ValueError(f"path must be in an existing folder, got {os.fspath(path)!r}")
         self.path = path

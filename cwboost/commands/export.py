@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from cwboost.commands import CommandError, InputPath, OutputPath
 from cwboost.commands._models import load
+from cwboost.support.files import replacing
 
 __all__ = ["add_arguments", "run"]
 
@@ -39,7 +40,8 @@ def run(args) -> int:
         )
     except (NotImplementedError, TypeError) as error:
         raise CommandError(f"{args.model}: {error}") from error
-    args.onnx.write_bytes(converted.SerializeToString())
+    with replacing(args.onnx) as file:
+        file.write(converted.SerializeToString())
     n_rounds = classifier.ensemble_.n_rounds if args.rounds is None else args.rounds
     print(
         f"{args.onnx}: {n_rounds} rounds, {classifier.n_features_in_} features, "

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 
 from cwboost.commands import OutputPath
 from cwboost.commands._models import add_model_arguments, known_labels, load, read_for
+from cwboost.support.files import replacing
 
 __all__ = ["add_arguments", "run"]
 
@@ -35,7 +36,7 @@ def run(args) -> int:
     if table.y is not None:
         labels = known_labels(args.data, table.y, classifier.classes_)
     header, rows = _predictions(classifier, table.X, args)
-    out = args.out and args.out.open("w", newline="", encoding="utf-8")
+    out = args.out and replacing(args.out, "w", newline="", encoding="utf-8")
     with out or nullcontext(args.results) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)

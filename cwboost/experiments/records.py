@@ -6,7 +6,7 @@ import json
 from hashlib import sha256
 from pathlib import Path
 
-from cwboost.model_file.container import replace_file
+from cwboost.support.files import replacing
 
 __all__ = ["Records"]
 
@@ -31,7 +31,8 @@ class Records:
         """Save a record in place of any other with its key."""
         path = self._path(record["key"])
         self.folder.mkdir(parents=True, exist_ok=True)
-        replace_file(path, [json.dumps(record, allow_nan=False).encode()])
+        with replacing(path, "w", encoding="utf-8") as file:
+            json.dump(record, file, allow_nan=False)
 
     def _path(self, key: dict) -> Path:
         digest = sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()

@@ -6,6 +6,7 @@ from collections import Counter
 
 from cwboost.experiments.reporting.summary import Results
 from cwboost.experiments.reporting.tables import method_tables, solver_tables
+from cwboost.support.files import replacing
 
 __all__ = ["write_report"]
 
@@ -34,7 +35,8 @@ def write_report(plan, absent: dict[str, str]) -> str:
     tables = [f"## {HEADINGS[name]}\n\n{part}" for name, part in parts.items()]
     text = "\n\n".join(["# Reproduction", _settings(plan, records), *tables]) + "\n"
     plan.out.mkdir(parents=True, exist_ok=True)
-    (plan.out / "table.md").write_text(text, encoding="utf-8")
+    with replacing(plan.out / "table.md", "w", encoding="utf-8") as file:
+        file.write(text)
     return text
 
 
