@@ -155,7 +155,7 @@ CWB_INLINE uint32_t CWB_NAME(step)(const cwb_trees *trees, const void *nodes, ui
                                    const void *x, int k, const int kind) {
     if (kind == CWB_CODES) {
         const cwb_coded_node *node = (const cwb_coded_node *)nodes + place;
-        return (node->next + ((const uint8_t *)x + k)[node->at]) >> 8;
+        return (node->next + ((const uint8_t *)x)[(uint64_t)node->at + k]) >> 8;
     }
     const cwb_node *node = (const cwb_node *)nodes + place;
     const double value = ((const double *)x)[(uint64_t)(uint32_t)node->feature * CWB_BLOCK + k];
@@ -169,9 +169,10 @@ CWB_INLINE uint32_t CWB_NAME(step)(const cwb_trees *trees, const void *nodes, ui
 
 /* The places of the leaves of n rows abreast, whose steps do not wait for each other. */
 CWB_INLINE void CWB_NAME(walk)(const cwb_trees *trees, int64_t t, const void *x, const int n,
-                               const int kind, uint32_t *place) {
+                               const int kind, uint32_t *out) {
     const void *nodes = CWB_NAME(nodes_of)(trees, t, kind);
     const int32_t height = trees->height[t];
+    uint32_t place[CWB_ABREAST];
     CWB_UNROLL
     for (int k = 0; k < n; k++) place[k] = 0;
     for (int32_t level = 0; level < height; level++) {
@@ -184,6 +185,8 @@ CWB_INLINE void CWB_NAME(walk)(const cwb_trees *trees, int64_t t, const void *x,
         }
         if (kind != CWB_CODES && !moved) break;
     }
+    CWB_UNROLL
+    for (int k = 0; k < n; k++) out[k] = place[k];
 }
 
 /* The same for up to eight rows. */
