@@ -1,9 +1,9 @@
 """Export of fitted classifiers to ONNX; needs onnx.
 
-One tree-ensemble operator computes the weak learners' outputs, which are -1 and +1 and therefore
-exact in any precision. The graph multiplies them by the coefficients in float64, so its scores
-agree with those of cwboost up to the last few bits. Sums inside the operator would be rounded to
-float32.
+One tree-ensemble operator computes the weak learners' outputs, which are small whole numbers and
+therefore exact in any precision. The graph multiplies them by the coefficients in float64, so its
+scores agree with those of cwboost up to the last few bits. Sums inside the operator would be
+rounded to float32.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def to_onnx(
     outputs = _outputs(graph, trees, classifier.n_features_in_)
     name = "scores" if decode is None else "bits"
     votes = name if base is None else "votes_of_learners"
-    graph.add("MatMul", [outputs, graph.constant("coef", coef)], "votes")
+    _votes(graph, outputs, trees, coef)
     graph.add("Add", ["votes", graph.constant("offset", ensemble.offset(n_estimators))], votes)
     if base is not None:
         scores = base.fitted.onnx_nodes(graph, graph.features)
@@ -212,7 +212,10 @@ def _memberships(graph: _Graph, trees: ThresholdTrees, sets: CategorySets, n_fea
 
 
 def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
-    """Add nodes for the outputs of the weak learners, one column per learner, as float64."""
+    """Add nodes for the outputs of the weak learners, one column per learner, as float64.
+
+    A graded learner has one column per output.
+    """
     features = graph.features
     if trees.category_sets is not None:
         features, trees = _memberships(graph, trees, trees.category_sets, n_features)
@@ -223,18 +226,29 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
     attributes = _tree_attributes(trees)
     thresholds = graph.onnx.numpy_helper.from_array(trees.threshold, "thresholds")
     weights = graph.onnx.numpy_helper.from_array(
-        trees.output[trees.feature < 0].astype(np.float64), "weights"
+        trees.output[trees.feature < 0].astype(np.float64).ravel(), "weights"
     )
-    signs = graph.add(
+    outputs = graph.add(
         "TreeEnsembleRegressor",
         [features],
-        "signs",
+        "outputs in single precision",
         domain="ai.onnx.ml",
         nodes_values_as_tensor=thresholds,
         target_weights_as_tensor=weights,
         **attributes,
     )
-    return graph.cast(signs, "outputs", np.float64)
+    return graph.cast(outputs, "outputs", np.float64)
+
+
+def _votes(graph: _Graph, outputs: str, trees: ThresholdTrees, coef: np.ndarray) -> None:
+    """Add nodes for the sums of outputs times coefficients, (n_trees, n_scores)."""
+    if trees.output.ndim == 1:
+        graph.add("MatMul", [outputs, graph.constant("coef", coef)], "votes")
+        return
+    shape = graph.constant("by_tree", np.array([-1, len(trees), trees.n_outputs]))
+    rows = graph.add("Reshape", [outputs, shape], "rows of outputs")
+    steps = graph.add("Mul", [rows, graph.constant("coef", coef)], "steps")
+    graph.add("ReduceSum", [steps, graph.constant("trees", np.array([1]))], "votes", keepdims=0)
 
 
 def _with_plain_features(graph: _Graph, features: str, linear: str, trees: ThresholdTrees) -> str:
@@ -248,14 +262,15 @@ def _with_plain_features(graph: _Graph, features: str, linear: str, trees: Thres
 
 
 def _tree_attributes(trees: ThresholdTrees) -> dict:
-    """Return the attributes of the operator: one target per tree, leaf signs as weights."""
+    """Return the attributes of the operator: a target per tree and output, of weights by leaf."""
     sizes = np.diff(trees.offsets)
     tree = np.repeat(np.arange(len(sizes)), sizes)
     place = np.arange(len(trees.feature)) - np.repeat(trees.offsets[:-1], sizes)
     leaf = trees.feature < 0
-    left = np.where(leaf, 0, trees.left)
+    left, n_outputs = np.where(leaf, 0, trees.left), trees.n_outputs
+    targets = tree[leaf, None] * n_outputs + np.arange(n_outputs)
     attributes = {
-        "n_targets": len(sizes),
+        "n_targets": len(sizes) * n_outputs,
         "aggregate_function": "SUM",
         "post_transform": "NONE",
         "nodes_treeids": tree.tolist(),
@@ -264,9 +279,9 @@ def _tree_attributes(trees: ThresholdTrees) -> dict:
         "nodes_modes": np.where(leaf, "LEAF", "BRANCH_GT").tolist(),
         "nodes_truenodeids": np.where(leaf, 0, left + 1).tolist(),
         "nodes_falsenodeids": left.tolist(),
-        "target_treeids": tree[leaf].tolist(),
-        "target_nodeids": place[leaf].tolist(),
-        "target_ids": tree[leaf].tolist(),
+        "target_treeids": np.repeat(tree[leaf], n_outputs).tolist(),
+        "target_nodeids": np.repeat(place[leaf], n_outputs).tolist(),
+        "target_ids": targets.ravel().tolist(),
     }
     missing = trees.missing > 0
     if missing.any():

@@ -1,7 +1,7 @@
 """Export of models of trees and stumps to other packages: treelite, and the package shap.
 
-Both take trees whose leaves have one number per class. A leaf of a learner becomes its output times
-the learner's coefficients, in float64, and comparisons stay as they are.
+Both take trees whose leaves have one number per class. A leaf of a learner becomes its outputs
+times the learner's coefficients, in float64, and comparisons stay as they are.
 """
 
 from __future__ import annotations
@@ -128,7 +128,10 @@ def to_shap(
 
 
 class _TreeModel(NamedTuple):
-    """The scores of a model: `offset`, and the outputs of `trees` times the rows of `coef`."""
+    """The scores of a model: `offset`, and the outputs of `trees` times the rows of `coef`.
+
+    A tree has one output, or one per row of `coef`.
+    """
 
     trees: ThresholdTrees
     coef: np.ndarray
@@ -195,6 +198,6 @@ def _shap_tree(
         "children_default": np.where(trees.missing[own] > 0, right, left),
         "features": trees.feature[own],
         "thresholds": trees.threshold[own],
-        "values": trees.output[own, None] * coef,
+        "values": trees.output[own].reshape(-1, trees.n_outputs) * coef,
         "node_sample_weight": counts[own],
     }

@@ -16,7 +16,7 @@ from cwboost.families.joined_trees import trees_on_features
 from cwboost.kernels import usable_threads
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["TreeShapley", "node_counts", "shapley_values"]
+__all__ = ["node_counts", "shapley_values", "tree_shapley"]
 
 NODES_AT_ONCE = 2**14
 ROWS_AT_ONCE = 2**11
@@ -26,13 +26,15 @@ DIRECTED_ROWS = 100
 
 
 def shapley_values(
-    ensemble: Ensemble, X, background, n_rounds=None, n_threads: int = 1
+    ensemble: Ensemble, X, background=None, n_rounds=None, n_threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the values of the scores: path-dependent of trees, Aumann-Shapley of directions.
 
     The values are (n_samples, n_features, n_scores); second come the mean scores of the background,
-    (n_scores,). If there are directions, `DIRECTED_ROWS` of its rows are used, evenly spaced. Raise
-    TypeError if the learners have no flat form, or trees compare several directions.
+    (n_scores,). Without a background, the training examples count that the trees know. If there are
+    directions, `DIRECTED_ROWS` of the background are used, evenly spaced. Raise TypeError if the
+    learners have no flat form, or trees compare several directions, and ValueError if the learners
+    know no training examples.
     """
     _, learners, coef = ensemble.used(n_rounds)
     form = learners.flat_form()
@@ -43,10 +45,14 @@ def shapley_values(
         )
     trees, plain = trees_on_features(form)
     others = np.setdiff1d(np.arange(len(form)), plain)
+    if background is None and (len(others) or trees.cover is None):
+        raise ValueError(
+            "background must be examples, such as those of training, for learners that know none "
+            f"of their own, got None and learners of type {type(learners).__name__}"
+        )
     if len(others):
         background = background[evenly_spaced(background.shape[0], DIRECTED_ROWS)]
-    shapley = TreeShapley(trees, coef[plain], background)
-    values, base = shapley(X, n_threads), shapley.base
+    values, base = tree_shapley(trees, coef[plain], X, background, n_threads)
     if len(others):
         directed = _directed(form, others, learners, coef, background)
         for rows in _chunks(X.shape[0]):
@@ -65,69 +71,73 @@ def _directed(form: ThresholdTrees, places, learners, coef, background) -> Direc
     return DirectedShapley(directions, learners.take(places), coef[places], background)
 
 
-class TreeShapley:
-    """Path-dependent Shapley values of a weighted sum of well-formed trees on plain features.
+def tree_shapley(
+    trees: ThresholdTrees, coef: sparse.csr_array, X, background=None, n_threads: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return path-dependent Shapley values of a weighted sum of well-formed trees.
 
     The mathematics stands in `_kernels/prediction/shapley.h`. At a comparison of an unknown feature
-    both sides count by their numbers of examples of the background. `coef` is (n_trees, n_scores),
-    and `base` the mean score of the background, (n_scores,).
+    both sides count by the examples there: those of the background, or of training (``cover``).
+
+    Parameters
+    ----------
+    trees : ThresholdTrees
+        Without directions.
+    coef : csr_array of shape (n_trees, n_scores), dtype float64
+    X, background : ndarray or sparse matrix of shape (n_samples, n_features)
+    n_threads : int, default=1
+        The values have the same bits for any number.
+
+    Returns
+    -------
+    values : ndarray of shape (n_samples, n_features, n_scores), dtype float64
+    base : ndarray of shape (n_scores,), dtype float64
+        Mean scores of the background. The values of a row and these add up to its scores, up to
+        rounding.
     """
-
-    def __init__(self, trees: ThresholdTrees, coef: sparse.csr_array, background):
-        self.n_features = background.shape[1]
-        self.n_scores = coef.shape[1]
-        self.base = np.zeros(self.n_scores)
-        self._parts = []
-        step = trees.offsets[1:] // NODES_AT_ONCE
-        cuts = np.concatenate([[0], np.flatnonzero(np.diff(step)) + 1, [len(trees)]])
-        for first, last in pairwise(cuts.tolist()):
-            if last > first:
-                self._add_part(trees, coef[first:last], background, first, last)
-
-    def _add_part(self, trees, coef, background, first: int, last: int) -> None:
-        nodes = slice(trees.offsets[first], trees.offsets[last])
-        offsets = trees.offsets[first : last + 1] - trees.offsets[first]
-        feature, left, sign = trees.feature[nodes], trees.left[nodes], trees.output[nodes]
-        comparisons = _Comparisons(trees, nodes)
-        cover = _cover(comparisons, feature, left, offsets, background)
-        ends = list(pairwise(offsets.tolist()))
-        plans = [
-            TreePlan(feature[a:b], left[a:b], sign[a:b], cover[a:b], _quadrature) for a, b in ends
-        ]
-        means = np.array([sign[a:b] @ cover[a:b] for a, b in ends]) / background.shape[0]
-        self.base += coef.T @ means
-        self._parts.append((comparisons, ShapleySum(plans, coef, self.n_features)))
-
-    def __call__(self, X, n_threads: int = 1) -> np.ndarray:
-        """Return the values of the rows of X, (n_samples, n_features, n_scores).
-
-        The values of a row and `base` add up to its scores, up to rounding. They have the same bits
-        for any number of threads.
-        """
-        values = np.empty((X.shape[0], self.n_features, self.n_scores))
+    values, base = np.zeros((*X.shape, coef.shape[1])), np.zeros(coef.shape[1])
+    cover = node_counts(trees, background) if background is not None else trees.node_cover()
+    output = trees.output.reshape(-1, trees.n_outputs)
+    arrays = trees.feature, trees.left, output, cover.astype(np.float64)
+    for first, last in _parts(trees):
+        ends = list(pairwise(trees.offsets[first : last + 1].tolist()))
+        plans = [TreePlan(*(array[a:b] for array in arrays), _quadrature) for a, b in ends]
+        own = coef[first:last]
+        means = [cover[a:b] @ output[a:b] / cover[a] for a, b in ends]
+        base += (own.toarray() * means).sum(axis=0)
+        shapley = ShapleySum(plans, own, X.shape[1])
+        comparisons = _Comparisons(trees, slice(trees.offsets[first], trees.offsets[last]))
         for rows in _chunks(X.shape[0]):
             n_rows = rows.stop - rows.start
-            blocks = np.zeros((-(-n_rows // 8), self.n_scores, self.n_features, 8))
-            for comparisons, shapley in self._parts:
-                shapley.add(comparisons.sides(X[rows]), blocks, usable_threads(n_threads))
-            by_row = blocks.transpose(0, 3, 2, 1).reshape(-1, self.n_features, self.n_scores)
-            values[rows] = by_row[:n_rows]
-        return values
+            blocks = np.zeros((-(-n_rows // 8), coef.shape[1], X.shape[1], 8))
+            shapley.add(comparisons.sides(X[rows]), blocks, usable_threads(n_threads))
+            by_row = blocks.transpose(0, 3, 2, 1).reshape(-1, *values.shape[1:])
+            values[rows] += by_row[:n_rows]
+    return values, base
 
 
 def node_counts(trees: ThresholdTrees, X) -> np.ndarray:
     """Return how many rows of X pass each node of well-formed trees, int64 of shape (n_nodes,)."""
-    comparisons = _Comparisons(trees, slice(0, len(trees.feature)))
-    return _cover(comparisons, trees.feature, trees.left, trees.offsets, X)
+    counts = np.zeros(len(trees.feature), dtype=np.int64)
+    for first, last in _parts(trees):
+        nodes = slice(trees.offsets[first], trees.offsets[last])
+        comparisons = _Comparisons(trees, nodes)
+        shape = (
+            trees.feature[nodes],
+            trees.left[nodes],
+            trees.offsets[first : last + 1] - nodes.start,
+        )
+        for rows in _chunks(X.shape[0]):
+            sides = comparisons.sides(X[rows])
+            counts[nodes] += count_cover(sides, rows.stop - rows.start, *shape)
+    return counts
 
 
-def _cover(comparisons: _Comparisons, feature, left, offsets, X) -> np.ndarray:
-    """Return the number of rows of X at each node."""
-    cover = np.zeros(len(feature), dtype=np.int64)
-    for rows in _chunks(X.shape[0]):
-        sides = comparisons.sides(X[rows])
-        cover += count_cover(sides, rows.stop - rows.start, feature, left, offsets)
-    return cover
+def _parts(trees: ThresholdTrees) -> list[tuple[int, int]]:
+    """Return first and last of trees that have few nodes together, for all trees in order."""
+    step = trees.offsets[1:] // NODES_AT_ONCE
+    cuts = [0, *(np.flatnonzero(np.diff(step)) + 1).tolist(), len(trees)]
+    return [(first, last) for first, last in pairwise(cuts) if last > first]
 
 
 class _Comparisons:

@@ -50,21 +50,22 @@ def node_rows(
     rounds = np.searchsorted(ensemble.path.learners_offsets, used, side="right") - 1
     rows = []
     for t, learner in enumerate(used.tolist()):
-        nodes = tree_rows(trees, t, names, categories)
         edge = None if ensemble.edges is None else float(ensemble.edges[learner])
         for entry in range(*coef.indptr[t : t + 2]):
             label, value = classes[coef.indices[entry]], float(coef.data[entry])
             own = dict(zip(OF_LEARNER, (learner, int(rounds[t]), label, value, edge)))
+            nodes = tree_rows(trees, t, names, categories, coef.indices[entry])
             rows.extend(own | node for node in nodes)
     return rows
 
 
 def tree_rows(
-    trees: ThresholdTrees, tree: int, names: Sequence[str], categories: Mapping
+    trees: ThresholdTrees, tree: int, names: Sequence[str], categories: Mapping, score: int = 0
 ) -> list[dict]:
     """Return one row per node of a tree, the root first; see `COLUMNS`.
 
     `categories` holds the categories of the features that have some, in the order of their codes.
+    The outputs of a graded tree are those for `score`.
     """
     start, end = trees.offsets[tree : tree + 2].tolist()
     depth = [0] * (end - start)
@@ -74,7 +75,9 @@ def tree_rows(
         feature, left = int(trees.feature[node]), int(trees.left[node])
         row = dict.fromkeys(OF_NODE) | {"node": place, "depth": depth[place]}
         if feature < 0:
-            rows.append(row | {"output": int(trees.output[node])})
+            # The only output, or that of the score.
+            outputs = trees.output[node].ravel()
+            rows.append(row | {"output": int(outputs[score % len(outputs)])})
             continue
         depth[left] = depth[left + 1] = depth[place] + 1
         sets = trees.category_sets

@@ -261,13 +261,15 @@ class WeakLearners(ABC):
     def concatenate(cls, batches: Sequence[Self]) -> Self:
         """Return one batch with the learners of `batches` one after the other."""
 
-    def graded(self, outputs: np.ndarray) -> Self:
+    def graded(self, outputs: np.ndarray, cover: np.ndarray | None = None) -> Self:
         """Return learners with these outputs of their cells; needed if pricing tells cells.
 
         Parameters
         ----------
         outputs : ndarray of shape (n_cells, n_outputs), dtype int8
             Of all learners, one after the other, as `Priced.cells` counts their cells.
+        cover : ndarray of shape (n_cells,), dtype float32, or None, default=None
+            Weight of the training examples in each cell, for explanations.
         """
         raise NotImplementedError(f"{type(self).__name__} have no cells")
 

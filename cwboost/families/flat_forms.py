@@ -29,6 +29,10 @@ DTYPES = {
 }
 
 
+MEASURES = ("gain", "cover")
+"""What training measured of the nodes, float32."""
+
+
 @dataclass(frozen=True, eq=False)
 class ThresholdTrees:
     """Weak learners as binary trees that compare features, or linear features, with thresholds.
@@ -61,6 +65,9 @@ class ThresholdTrees:
     gain : ndarray of shape (n_nodes,), dtype float32, optional
         What each comparison gained in edge, less what chance gives, as a fraction of the learner's
         edge; 0 in a leaf. For importances (see `cwboost.kernels.gained_fractions`).
+    cover : ndarray of shape (n_nodes,), dtype float32, optional
+        Weight of the training examples in each leaf; 0 in an inner node. For explanations without
+        a background.
     """
 
     offsets: np.ndarray
@@ -72,6 +79,7 @@ class ThresholdTrees:
     directions: np.ndarray | None = None
     category_sets: CategorySets | None = None
     gain: np.ndarray | None = None
+    cover: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -99,8 +107,13 @@ class ThresholdTrees:
         return nodes
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return `nodes`, and ``gain`` if it is known."""
-        return self.nodes() | ({} if self.gain is None else {"gain": self.gain})
+        """Return `nodes`, and ``gain`` and ``cover`` if they are known."""
+        return self.nodes() | self.measures()
+
+    def measures(self) -> dict[str, np.ndarray]:
+        """Return ``gain`` and ``cover`` by name, those that are known."""
+        found = {name: getattr(self, name) for name in MEASURES}
+        return {name: array for name, array in found.items() if array is not None}
 
     @classmethod
     def from_nodes(cls, arrays: Mapping[str, np.ndarray]) -> ThresholdTrees:
@@ -126,7 +139,7 @@ class ThresholdTrees:
         ValueError
             If an array is wrong; the message names it and its fault.
         """
-        dtypes = DTYPES if self.gain is None else DTYPES | {"gain": np.dtype(np.float32)}
+        dtypes = DTYPES | dict.fromkeys(self.measures(), np.dtype(np.float32))
         for name, dtype in dtypes.items():
             array = getattr(self, name)
             if isinstance(array, np.ndarray):
@@ -147,6 +160,7 @@ class ThresholdTrees:
             not np.all(np.isfinite(self.gain)) or np.any(self.gain[self.feature == -1] != 0)
         ):
             raise ValueError("gain: expected finite numbers, and 0 in leaves")
+        self._check_cover()
 
     def _check_offsets(self) -> None:
         offsets, n_nodes = self.offsets, len(self.feature)
@@ -181,6 +195,15 @@ class ThresholdTrees:
         n_parents[1:] += n_parents[:-1].copy()  # the right child follows the left
         if np.any(np.where(place == 0, n_parents != 0, n_parents != 1)):
             raise ValueError("left: expected one parent for every node but the root")
+
+    def _check_cover(self) -> None:
+        cover = self.cover
+        if cover is None:
+            return
+        if not (np.isfinite(cover) & (cover >= 0)).all() or cover[self.feature >= 0].any():
+            raise ValueError("cover must have finite numbers >= 0, and 0 in inner nodes")
+        if len(self) and not np.logical_or.reduceat(cover > 0, self.offsets[:-1]).all():
+            raise ValueError("cover must be positive in a leaf of every tree")
 
     def _check_sets(self) -> None:
         sets = self.category_sets
@@ -277,7 +300,7 @@ class ThresholdTrees:
         """
         inner = np.flatnonzero(self.feature >= 0)
         tree = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        counts = self.gain[inner] if self.gain is not None else 0.5 ** self._depths(inner, tree)
+        counts = self.gain[inner] if self.gain is not None else self._halves()[inner]
         width = n_features if self.directions is None else self.directions.shape[1]
         shares = sparse.csr_array(
             (counts.astype(np.float64), (tree[inner], self.feature[inner])),
@@ -292,16 +315,29 @@ class ThresholdTrees:
         total = shares.sum(axis=1)
         return sparse.csr_array(sparse.diags_array(1 / np.where(total > 0, total, 1)) @ shares)
 
-    def _depths(self, inner, tree) -> np.ndarray:
-        """Return the depth of inner nodes."""
-        child = self.left[inner] + self.offsets[tree[inner]]
-        depth = np.zeros(len(self.feature))
-        reached = np.isin(inner, self.offsets)
-        while reached.any():  # one level of all trees at a time
-            for side in (0, 1):
-                depth[child[reached] + side] = depth[inner[reached]] + 1
-            reached = np.isin(inner, child[reached]) | np.isin(inner, child[reached] + 1)
-        return depth[inner]
+    def _halves(self) -> np.ndarray:
+        """Return 2^-k for every inner node at depth k."""
+        halves = np.zeros(len(self.feature))
+        for depth, (level, _) in enumerate(self._levels()):
+            halves[level] = 0.5**depth
+        return halves
+
+    def node_cover(self) -> np.ndarray:
+        """Return the weight of the training examples at each node, float64: `cover` added up."""
+        cover = self.cover.astype(np.float64)
+        for level, left in reversed(self._levels()):
+            cover[level] = cover[left] + cover[left + 1]
+        return cover
+
+    def _levels(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the inner nodes of all trees and their left children, by depth."""
+        root = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        levels, level = [], self.offsets[:-1]
+        while len(level := level[self.feature[level] >= 0]):
+            left = root[level] + self.left[level]
+            levels.append((level, left))
+            level = np.concatenate([left, left + 1])
+        return levels
 
 
 def stump_trees(

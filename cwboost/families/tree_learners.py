@@ -60,10 +60,11 @@ class TreeLearners(WeakLearners):
         """Number of nodes of each tree, shape (n_trees,), int64."""
         return np.diff(self.trees.offsets)
 
-    def graded(self, outputs: np.ndarray) -> Self:
+    def graded(self, outputs: np.ndarray, cover: np.ndarray | None = None) -> Self:
         outputs = np.array(outputs)
         outputs[self.trees.feature >= 0] = 0
-        return self._of(replace(self.trees, output=outputs))
+        cover = self.trees.cover if cover is None else cover
+        return self._of(replace(self.trees, output=outputs, cover=cover))
 
     def outputs_of_cells(self, cells: np.ndarray) -> np.ndarray:
         """Return the outputs of cells.
@@ -115,10 +116,10 @@ class TreeLearners(WeakLearners):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> Self:
-        if set(arrays) not in (NAMES, NAMES | SETS):
+        if arrays.keys() - {"cover"} not in (NAMES, NAMES | SETS):
             raise ValueError(
-                f"trees have the arrays {sorted(NAMES)}, and may have {sorted(SETS)}, got "
-                f"{sorted(arrays)}"
+                f"arrays of trees must be {sorted(NAMES)}, optionally with {sorted(SETS)} and "
+                f"'cover', got {sorted(arrays)}"
             )
         ThresholdTrees.from_nodes(arrays).check(n_features)
         own = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -167,6 +168,8 @@ def _merged(trees: ThresholdTrees) -> ThresholdTrees:
     }
     for name, array in parts.items():
         array[is_leaf] = -1 if name == "feature" else 0
+    if trees.cover is not None:
+        parts["cover"] = np.where(is_leaf, trees.node_cover()[kept], 0).astype(np.float32)
     left = np.where(is_leaf, -1, new[child[kept]] - new[root[kept]]).astype(np.int32)
     sets = trees.category_sets
     if sets is not None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 from cwboost.families.contract import Pricer
+from cwboost.families.sealing.forms import check_forms
 from cwboost.testing.material import (
     N_TARGETS,
     WHOLE,
@@ -66,10 +68,27 @@ def check_cells(family):
         assert np.array_equal(graded.signs().outputs(X), signs), (
             f"{what}: signs() must have the signs of the outputs"
         )
+        _check_graded(graded, family, X, what)
         lowest, highest = np.full(len(given), 2), np.full(len(given), -2)
         np.minimum.at(lowest, cells, outputs.T)
         np.maximum.at(highest, cells, outputs.T)
         assert (lowest >= highest).all(), f"{what}: a learner has two outputs in one cell"
+
+
+def _check_graded(graded, family, X, what) -> None:
+    """Check the other methods of learners with three outputs each."""
+    outputs, n = graded.outputs(X), len(graded)
+    read = type(graded).from_arrays(graded.arrays(), X.shape[1])
+    assert np.array_equal(read.outputs(X), outputs), f"{what}: from_arrays changes graded learners"
+    places = np.arange(n)[::-1]
+    taken = type(graded).concatenate([graded, graded.take(places)]).outputs(X)
+    expected = np.concatenate([outputs, outputs[:, places]], axis=1)
+    assert np.array_equal(taken, expected), f"{what}: take or concatenate changes graded learners"
+    coef = np.random.default_rng(1).random((n, 3))
+    check_forms(graded, family, X, coef)
+    score = graded.scorer(sparse.csr_array(coef))
+    row_by_row = np.vstack([score(X[i : i + 1]) for i in range(X.shape[0])])
+    assert np.array_equal(score(X, n_threads=2), row_by_row), f"{what}: bits differ by rows"
 
 
 def check_best_constant(family):

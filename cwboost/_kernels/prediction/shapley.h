@@ -1,22 +1,25 @@
-/* Path-dependent Shapley values of binary trees with leaves -1 and +1, on blocks of eight rows.
+/* Path-dependent Shapley values of binary trees, on blocks of eight rows.
  *
  * The game of a row x and a tree: features in a set are known, at a comparison of any other feature
- * both sides count, in proportion to the background examples that go there. With o_i = 1 if x
+ * both sides count, in proportion to the examples of a background that go there. With o_i = 1 if x
  * satisfies all comparisons of feature i on the path to a leaf and z_i the product of their
  * proportions, the Shapley value of feature i is
  *
- *     sum over leaves of sign * integral from 0 to 1 of (o_i - z_i) prod_{j != i} f_j(t) dt,
+ *     sum over leaves of output * integral from 0 to 1 of (o_i - z_i) prod_{j != i} f_j(t) dt,
  *     f_j(t) = t o_j + (1 - t) z_j,  j over the features of the path,
  *
  * since the weights |S|! (d - |S| - 1)! / d! of the sets S are the integrals of
  * t^|S| (1 - t)^(d - |S| - 1). The integrand is a polynomial of degree d - 1 in t: Gauss quadrature
  * with ceil(d / 2) points is exact. At each point t, a pass down the tree forms the products
- * P = prod f_j, a pass up sums G = sign * P of the leaves below each node, and the feature of the
- * comparison above node v gains G_v times
+ * P = prod f_j and, of every node v,
  *
  *     (o - z) / f at v  -  the same at the node before of the same feature, if there is one.
  *
- * Cost per tree, block and point: two passes over the nodes. No division: the ratios are tables.
+ * A pass up sums G = output * P of the leaves below each node, and the feature of the comparison
+ * above node v gains G_v times that. Graded trees have a pass up for each output.
+ *
+ * Cost per tree, block and point: one pass down, and one up for each output. No division: the
+ * ratios are tables.
  */
 #ifndef CWBOOST_SHAPLEY_H
 #define CWBOOST_SHAPLEY_H
@@ -30,7 +33,7 @@ typedef struct {
     int32_t comparison; /* of the parent: its place among the comparisons of the tree */
     int32_t slot;       /* its feature's place among those of the tree */
     int32_t is_right;
-    int32_t sign; /* 0 if the node is not a leaf */
+    int32_t is_leaf;
 } cwb_shapley_node;
 
 /* For one node and point. Factors of P: o = 1; o = 0, but 1 before; 0 before. And the gains per G,
@@ -42,13 +45,14 @@ typedef struct {
 typedef struct {
     const cwb_shapley_node *nodes; /* n_nodes, the root first, its entry unused */
     const cwb_shapley_step *steps; /* n_points rows of n_nodes */
-    int64_t n_nodes, n_points;
+    const int8_t *outputs;         /* n_outputs per node */
+    int64_t n_nodes, n_points, n_outputs, n_slots;
 } cwb_shapley_tree;
 
 typedef struct {
-    /* Add the values of a tree to `values`, eight numbers per slot. `right` has one byte per
-     * comparison: bit k is set if row k goes right. Scratch: `known` n_nodes bytes, `products` 16
-     * numbers per node. */
+    /* Add the values of a tree to `values`, eight numbers per output and slot. `right` has one byte
+     * per comparison: bit k is set if row k goes right. Scratch: `known` n_nodes bytes, `products`
+     * 24 numbers per node. */
     void (*add_tree)(const cwb_shapley_tree *tree, const uint8_t *right, uint8_t *known,
                      double *products, double *values);
     /* out[8 * place + k] += factor * values[8 * i + k] for place = places[i]. */

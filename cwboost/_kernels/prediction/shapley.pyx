@@ -16,13 +16,14 @@ from cwboost._kernels.common.openmp cimport omp_get_thread_num
 
 cdef extern from "prediction/shapley.h" nogil:
     ctypedef struct cwb_shapley_node:
-        int32_t parent, before, comparison, slot, is_right, sign
+        int32_t parent, before, comparison, slot, is_right, is_leaf
     ctypedef struct cwb_shapley_step:
         double both, lost, neither, gain_both, gain_lost
     ctypedef struct cwb_shapley_tree:
         const cwb_shapley_node *nodes
         const cwb_shapley_step *steps
-        int64_t n_nodes, n_points
+        const int8_t *outputs
+        int64_t n_nodes, n_points, n_outputs, n_slots
     ctypedef struct cwb_shapley_kernels:
         void (*add_tree)(const cwb_shapley_tree *tree, const uint8_t *right, uint8_t *known,
                          double *products, double *values) noexcept nogil
@@ -49,17 +50,19 @@ cdef void fill_step(cwb_shapley_step *step, double z, double z_before, bint has_
 cdef class TreePlan:
     """One tree, ready for `ShapleySum`.
 
-    `cover` is the number of background examples that reach each node, and ``quadrature(n)`` returns
-    n points in (0, 1) and their weights. `features` are those of the tree, ascending.
+    `outputs` are (n_nodes, n_outputs), `cover` is the weight of the examples of the background that
+    reach each node, and ``quadrature(n)`` returns n points in (0, 1) and their weights. `features`
+    are those of the tree, ascending.
     """
 
     cdef cwb_shapley_tree tree
     cdef cwb_shapley_node *nodes
     cdef cwb_shapley_step *steps
     cdef readonly object features
+    cdef const int8_t[:, ::1] outputs
 
     def __cinit__(self, const int32_t[::1] feature, const int32_t[::1] left,
-                  const int8_t[::1] sign, const int64_t[::1] cover, quadrature):
+                  const int8_t[:, ::1] outputs, const double[::1] cover, quadrature):
         cdef Py_ssize_t n = feature.shape[0], v, u, q, n_points, most = 1
         cdef int32_t n_inner = 0
         cdef double share
@@ -74,7 +77,7 @@ cdef class TreePlan:
         cdef const int64_t[::1] slot = slots.astype(np.int64)
         self.nodes[0].parent = self.nodes[0].before = -1
         for v in range(n):
-            self.nodes[v].sign = sign[v]
+            self.nodes[v].is_leaf = feature[v] < 0
             if feature[v] < 0:
                 continue
             for u in range(left[v], left[v] + 2):
@@ -82,7 +85,7 @@ cdef class TreePlan:
                 self.nodes[u].comparison = n_inner
                 self.nodes[u].slot = <int32_t> slot[n_inner]
                 self.nodes[u].is_right = u > left[v]
-                share = <double> cover[u] / cover[v] if cover[v] > 0 else 0.5
+                share = cover[u] / cover[v] if cover[v] > 0 else 0.5
                 self.nodes[u].before = self.node_before(<int32_t> v, self.nodes[u].slot)
                 z[u] = share * (z[self.nodes[u].before] if self.nodes[u].before >= 0 else 1)
                 n_distinct[u] = n_distinct[v] + (self.nodes[u].before < 0)
@@ -99,7 +102,9 @@ cdef class TreePlan:
                 fill_step(self.steps + q * n + v, z[v], z[u] if u >= 0 else 1, u >= 0,
                           points[q], weights[q])
         self.tree.nodes, self.tree.steps = self.nodes, self.steps
-        self.tree.n_nodes, self.tree.n_points = n, n_points
+        self.tree.n_nodes, self.tree.n_points, self.outputs = n, n_points, outputs
+        self.tree.outputs, self.tree.n_outputs = &outputs[0, 0], outputs.shape[1]
+        self.tree.n_slots = len(self.features)
 
     cdef int32_t node_before(self, int32_t v, int32_t slot) noexcept:
         """Return the nearest node, from v upward, below a comparison of a feature; -1 if none."""
@@ -121,16 +126,16 @@ cdef struct Scratch:
 
 cdef void add_block(
     const cwb_shapley_tree *tree, const uint8_t *right, Scratch *work, const int32_t *features,
-    const double *coef, const int32_t *scores, int64_t n_slots, int64_t n_coef,
-    int64_t n_features, double *out
+    const double *coef, const int32_t *scores, int64_t n_coef, int64_t n_features, double *out
 ) noexcept nogil:
     """Add coefficients times values of one tree to one block of eight rows."""
-    cdef int64_t k
-    memset(work.values, 0, 8 * n_slots * sizeof(double))
+    cdef int64_t k, n_slots = tree.n_slots
+    memset(work.values, 0, 8 * tree.n_outputs * n_slots * sizeof(double))
     kernels.add_tree(tree, right, work.known, work.products, work.values)
     for k in range(n_coef):
-        kernels.scatter(work.values, features, n_slots, coef[k],
-                        out + 8 * n_features * scores[k])
+        # The only output, or that of the score.
+        kernels.scatter(work.values + 8 * n_slots * (scores[k] % tree.n_outputs), features, n_slots,
+                        coef[k], out + 8 * n_features * scores[k])
 
 
 cdef struct Planned:
@@ -139,7 +144,7 @@ cdef struct Planned:
     const int32_t *features
     const double *coef
     const int32_t *scores
-    int64_t first_comparison, n_slots, n_coef
+    int64_t first_comparison, n_coef
 
 
 cdef class ShapleySum:
@@ -150,7 +155,7 @@ cdef class ShapleySum:
 
     cdef list plans
     cdef Planned *trees
-    cdef int64_t n_features, n_comparisons, most_nodes, most_slots
+    cdef int64_t n_features, n_comparisons, most_nodes, most_values
     cdef const double[::1] data
     cdef const int32_t[::1] indices
     cdef list features
@@ -167,21 +172,20 @@ cdef class ShapleySum:
         self.trees = <Planned *> malloc(max(1, n) * sizeof(Planned))
         if self.trees == NULL:
             raise MemoryError("plans of trees")
-        self.n_comparisons, self.most_nodes, self.most_slots = 0, 1, 1
+        self.n_comparisons, self.most_nodes, self.most_values = 0, 1, 1
         for t in range(n):
             plan = plans[t]
             features = np.append(plan.features, 0).astype(np.int32)
             self.features.append(features)
             self.trees[t].tree = &plan.tree
             self.trees[t].features = &features[0]
-            self.trees[t].n_slots = features.shape[0] - 1
             self.trees[t].coef = &self.data[indptr[t]]
             self.trees[t].scores = &self.indices[indptr[t]]
             self.trees[t].n_coef = indptr[t + 1] - indptr[t]
             self.trees[t].first_comparison = self.n_comparisons
             self.n_comparisons += plan.tree.n_nodes // 2
             self.most_nodes = max(self.most_nodes, plan.tree.n_nodes)
-            self.most_slots = max(self.most_slots, self.trees[t].n_slots)
+            self.most_values = max(self.most_values, plan.tree.n_slots * plan.tree.n_outputs)
 
     def __dealloc__(self):
         free(self.trees)
@@ -199,7 +203,7 @@ cdef class ShapleySum:
             return
         if out.shape[2] != self.n_features or out.shape[3] != 8:
             raise ValueError("out must have shape (n_blocks, n_scores, n_features, 8)")
-        memory = np.empty((n_threads, 16 * self.most_nodes + 8 * self.most_slots))
+        memory = np.empty((n_threads, 24 * self.most_nodes + 8 * self.most_values))
         known = np.empty((n_threads, self.most_nodes), dtype=np.uint8)
         cdef double[:, ::1] memory_ = memory
         cdef uint8_t[:, ::1] known_ = known
@@ -216,12 +220,11 @@ cdef void run_block(
     """Add the values of all trees to one block, in the order of the trees."""
     cdef int64_t t
     cdef Scratch work
-    work.known, work.products, work.values = known, memory, memory + 16 * most_nodes
+    work.known, work.products, work.values = known, memory, memory + 24 * most_nodes
     for t in range(n_trees):
-        if trees[t].n_coef > 0 and trees[t].n_slots > 0:
+        if trees[t].n_coef > 0 and trees[t].tree.n_slots > 0:
             add_block(trees[t].tree, right + trees[t].first_comparison, &work, trees[t].features,
-                      trees[t].coef, trees[t].scores, trees[t].n_slots, trees[t].n_coef,
-                      n_features, out)
+                      trees[t].coef, trees[t].scores, trees[t].n_coef, n_features, out)
 
 
 def count_cover(const uint8_t[:, ::1] right, int64_t n_rows, const int32_t[::1] feature,

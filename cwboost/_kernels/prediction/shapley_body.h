@@ -1,10 +1,30 @@
 /* Shapley values of a tree on eight rows, see shapley.h. */
 #include "common/lanes.h"
 
+/* Add gains times the sums of output s over the leaves below each node. */
+CWB_INLINE void CWB_NAME(shapley_pass_up)(const cwb_shapley_tree *tree, int64_t s,
+                                          const double *products, const double *gains, double *sums,
+                                          double *values) {
+    for (int64_t v = tree->n_nodes - 1; v > 0; v--) {
+        const cwb_shapley_node *node = tree->nodes + v;
+        double *value = values + 8 * node->slot, *above = sums + 8 * node->parent;
+        cwb_doubles sum;
+        if (node->is_leaf) {
+            const double output = (double)tree->outputs[v * tree->n_outputs + s];
+            sum = cwb_mul(cwb_load(products + 8 * v), cwb_splat(output));
+        } else {
+            sum = cwb_load(sums + 8 * v);
+        }
+        cwb_store(value, cwb_add(cwb_load(value), cwb_mul(cwb_load(gains + 8 * v), sum)));
+        /* The right child comes first. */
+        cwb_store(above, node->is_right ? sum : cwb_add(cwb_load(above), sum));
+    }
+}
+
 static void CWB_NAME(shapley_tree)(const cwb_shapley_tree *tree, const uint8_t *right,
                                    uint8_t *known, double *products, double *values) {
     const int64_t n = tree->n_nodes;
-    double *sums = products + 8 * n;
+    double *gains = products + 8 * n, *sums = products + 16 * n;
     known[0] = 0xFF;
     for (int64_t v = 1; v < n; v++) {
         const cwb_shapley_node *node = tree->nodes + v;
@@ -25,21 +45,14 @@ static void CWB_NAME(shapley_tree)(const cwb_shapley_tree *tree, const uint8_t *
                 cwb_pick(cwb_mask_of(known[v]), cwb_splat(steps[v].both), unknown);
             const cwb_doubles product = cwb_mul(cwb_load(products + 8 * node->parent), factor);
             cwb_store(products + 8 * v, product);
-            cwb_store(sums + 8 * v,
-                      node->sign ? cwb_mul(product, cwb_splat((double)node->sign)) : cwb_zero());
-        }
-        cwb_store(sums, cwb_zero());
-        for (int64_t v = n - 1; v > 0; v--) {
-            const cwb_shapley_node *node = tree->nodes + v;
-            const cwb_doubles sum = cwb_load(sums + 8 * v);
             cwb_doubles lost = cwb_splat(steps[v].gain_lost);
             if (node->before >= 0) lost = cwb_keep(cwb_mask_of(known[node->before]), lost);
-            const cwb_doubles gain =
-                cwb_pick(cwb_mask_of(known[v]), cwb_splat(steps[v].gain_both), lost);
-            double *value = values + 8 * node->slot, *above = sums + 8 * node->parent;
-            cwb_store(value, cwb_add(cwb_load(value), cwb_mul(gain, sum)));
-            cwb_store(above, cwb_add(cwb_load(above), sum));
+            cwb_store(gains + 8 * v,
+                      cwb_pick(cwb_mask_of(known[v]), cwb_splat(steps[v].gain_both), lost));
         }
+        for (int64_t s = 0; s < tree->n_outputs; s++)
+            CWB_NAME(shapley_pass_up)(tree, s, products, gains, sums,
+                                      values + 8 * tree->n_slots * s);
     }
 }
 

@@ -47,7 +47,10 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
     n_rows = MOST_OUTPUTS // max(1, len(learners))
     X = X[:: max(1, X.shape[0] // n_rows)]
     outputs = call("outputs", learners.outputs, X)
-    check_array("what outputs returns", outputs, INT8, (X.shape[0], len(learners)), fault)
+    shape = X.shape[0], len(learners)
+    if learners.is_graded and np.ndim(outputs) == 3:  # one output per score
+        shape = *shape, outputs.shape[2]
+    check_array("what outputs returns", outputs, INT8, shape, fault)
     flat = call("flat_form", learners.flat_form)
     if flat is not None:
         if not isinstance(flat, ThresholdTrees) or len(flat) != len(learners):
@@ -57,21 +60,23 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
             )
         wrong = np.argwhere(_differs(flat, X, outputs))
         if len(wrong):
-            i, j = wrong[0]
+            i, j, *_ = wrong[0]
             raise fault(
                 f"the flat form of learner {places[j]} differs from its outputs: on an example of "
                 f"the training matrix outputs says {outputs[i, j]}"
             )
     if coef is None:
-        numbers = np.random.default_rng(0).integers(-3, 4, size=(len(learners), 2))
+        n_scores = 2 if outputs.ndim == 2 else outputs.shape[2]
+        numbers = np.random.default_rng(0).integers(-3, 4, size=(len(learners), n_scores))
         coef = numbers.astype(np.float64)
     coef = sparse.csr_array(coef, dtype=np.float64)
     scorer = call("scorer", learners.scorer, coef)
     shape = X.shape[0], coef.shape[1]
     scores = check_scores(call("scorer", scorer, X), family, shape)
-    expected = outputs.astype(np.float64) @ coef
+    rows, most = coef.toarray(), np.abs(outputs.astype(np.int64)).max(initial=1)
+    expected = np.einsum("ijk,jk->ik", np.atleast_3d(outputs).astype(np.float64), rows)
     # The tiny number lets coefficients differ that are not normal numbers.
-    allowed = SCORES_SLACK * np.asarray(np.abs(coef).sum(axis=0)).ravel() + np.finfo(float).tiny
+    allowed = SCORES_SLACK * most * np.abs(rows).sum(axis=0) + np.finfo(float).tiny
     wrong = np.argwhere(np.abs(scores - expected) > allowed)
     if len(wrong):
         i, k = wrong[0]
