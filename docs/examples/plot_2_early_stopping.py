@@ -2,12 +2,12 @@
 Early stopping
 ==============
 
-Let held-out examples say how many rounds are enough.
+Choose the number of rounds on held-out examples.
 """
 
 # %%
-# Five groups of points that overlap: no classifier can tell all of them apart, and a long
-# training learns the chance in its examples.
+# Five groups of points that overlap: no classifier can separate all of them, and a long training
+# fits noise.
 from sklearn.datasets import make_blobs
 from sklearn.model_selection import train_test_split
 
@@ -20,7 +20,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=1000, rando
 # ``early_stopping=True`` holds out a part of the training examples and stops once their log loss
 # has not fallen for ``n_iter_no_change`` rounds. The model keeps the last round whose log loss is
 # within 2% of the best.
-settings = {"correction": "stagewise", "learning_rate": 0.3, "random_state": 0}
+settings = {"init": None, "learning_rate": 0.3, "random_state": 0}
 stopped = CWBoostClassifier(
     "tree", n_estimators=100, early_stopping=True, n_iter_no_change=15, **settings
 ).fit(X_train, y_train)

@@ -2,7 +2,7 @@
 The certificate and what it means
 =================================
 
-How far is the model from the best that stumps can do? Training itself says so.
+How far is the model from the best that stumps can do? Training computes a bound.
 """
 
 # %%
@@ -28,10 +28,9 @@ for n in (10, 30, clf.n_iter_):
 print("why training ended:", clf.stop_reason_)
 
 # %%
-# What the certificate does **not** say: that the error on new examples is the lowest possible.
-# It is about the objective, for this C and this family. A better model then needs another C or
-# other weak learners, not more rounds. That is what it is good for: it tells "not yet trained"
-# from "not able".
+# The certificate bounds the objective, for this C and this family, **not** the error on new
+# examples. If the gap is small, a better model needs another C or other weak learners, not more
+# rounds.
 from sklearn.model_selection import train_test_split
 
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)

@@ -2,7 +2,7 @@
 Thin models
 ===========
 
-Keep a part of the weak learners of a trained model, with new coefficients for all of them.
+Keep some weak learners of a trained model, with new coefficients.
 """
 
 # %%
@@ -17,9 +17,7 @@ X, y = load_vowel(return_X_y=True)
 X_train, X_rest, y_train, y_rest = train_test_split(X, y, stratify=y, random_state=0)
 clf = CWBoostClassifier(
     "tree",
-    correction="stagewise",
-    learning_rate=0.1,
-    subsample=0.5,
+    init=None,
     n_estimators=150,
     random_state=0,
 ).fit(X_train, y_train)
@@ -34,8 +32,7 @@ for C in (10, 30, 100, 300, 1000, 10000):
     print(f"C = {C:5}: {sizes[-1]:4} weak learners, error {errors[-1]:.1%}")
 
 # %%
-# For comparison, the first rounds of the full model: as large, with the coefficients that they
-# had.
+# For comparison, the first rounds of the full model, with their coefficients.
 import numpy as np
 from matplotlib import pyplot
 

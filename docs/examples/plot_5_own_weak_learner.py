@@ -6,8 +6,7 @@ Teach boosting what you know about the data.
 """
 
 # %%
-# Points on rings: a class is told by its distance from a centre, which no threshold on one
-# coordinate sees.
+# Points on rings: the class depends on the distance from a centre, not on any one coordinate.
 import numpy as np
 from matplotlib import pyplot
 
@@ -20,9 +19,8 @@ X_train, X_test, y_train, y_test = X[:600], X[600:], y[:600], y[600:]
 
 
 # %%
-# Most families can be said in a sentence: compute a feature, compare it with a threshold. Two
-# methods say which features. The search for thresholds, model files and fast predictions are
-# given.
+# Most families compute a feature and compare it with a threshold. Two methods define the features;
+# the search for thresholds, model files and fast predictions are inherited.
 class Distances(DerivedFeatureFamily):
     """Thresholds on the distance from a point near the data."""
 

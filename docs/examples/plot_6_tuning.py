@@ -6,8 +6,8 @@ Choose C along a path, and the other parameters by a search.
 """
 
 # %%
-# With total correction, C weighs the loss against the size of the coefficients.
-# ``CWBoostClassifierCV`` tries several values; each goes on from the model of the one before,
+# With total correction, C is the weight of the loss relative to the size of the coefficients.
+# ``CWBoostClassifierCV`` tries several values. Each continues from the model of the previous one,
 # so that all of them take little more time than one.
 from sklearn.model_selection import StratifiedKFold
 
@@ -30,11 +30,11 @@ ax.set(title="Accuracy against C", xscale="log", xlabel="C", ylabel="accuracy on
 ax.legend()
 
 # %%
-# Everything else is tuned as any model of scikit-learn is. Parameters of the weak learner have
-# the prefix ``weak_learner__``; a name such as "tree" will do.
+# Searches of scikit-learn tune everything else. Parameters of the weak learner have the prefix
+# ``weak_learner__``, also if it is given by name.
 from sklearn.model_selection import RandomizedSearchCV
 
-trees = CWBoostClassifier("tree", correction="stagewise", n_estimators=40, random_state=0)
+trees = CWBoostClassifier("tree", init=None, n_estimators=40, random_state=0)
 space = {
     "weak_learner__max_depth": [2, 4, 6],
     "learning_rate": [0.1, 0.3, 1.0],

@@ -2,7 +2,7 @@
 Probabilities that can be trusted
 =================================
 
-Boosting is sure of itself. Held-out examples tell it how sure it may be.
+Boosted scores are over-confident. This example calibrates them on a holdout set.
 """
 
 # %%
@@ -23,8 +23,8 @@ X_held, X_test, y_held, y_test = train_test_split(
 )
 
 # %%
-# ``probability_scale=2`` takes the probabilities that follow from the loss. On training data that
-# are fitted without an error, nothing says that they are too extreme.
+# ``probability_scale=2`` takes the probabilities that follow from the loss. They are too extreme,
+# which training data that are fitted without an error cannot show.
 clf = CWBoostClassifier(
     "stump", correction="total", n_estimators=100, probability_scale=2.0, random_state=0
 )
@@ -34,9 +34,9 @@ ax = pyplot.subplots(layout="constrained")[1]
 plot_calibration(clf, X_test, y_test, label="from the loss", ax=ax)
 
 # %%
-# ``calibrate`` fits one number, the scale of the scores, on examples that were kept.
-# Predictions stay as they are. Passing ``X_val`` and ``y_val`` to ``fit`` does the same. Without
-# them, ``fit`` does a short holdout run without a fifth of the examples, unless a scale is given.
+# ``calibrate`` fits one number, the scale of the scores, on held-out examples. Predictions do not
+# change. Passing ``X_val`` and ``y_val`` to ``fit`` does the same; without them, the default fits
+# the scale by a holdout run.
 clf.calibrate(X_held, y_held)
 after = log_loss(y_test, clf.predict_proba(X_test))
 print(f"log loss on new examples: {before:.3f} before, {after:.3f} after calibration")

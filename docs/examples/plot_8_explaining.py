@@ -7,7 +7,7 @@ Which features matter, how, and why this example got this label.
 
 # %%
 # A stump looks at one feature, so a model of stumps is a sum of step functions, one per feature
-# and class. Nothing has to be approximated to show it.
+# and class. Pictures of these functions show the model exactly.
 import numpy as np
 from matplotlib import pyplot
 from sklearn.datasets import load_wine
@@ -22,7 +22,7 @@ clf.fit(X, y)
 plot_importances(clf)
 
 # %%
-# What the amount of proline says about a wine, for each of the three growers. The ticks at the
+# The part of the score of each grower that depends on the amount of proline. The ticks at the
 # bottom are the deciles of the data.
 plot_shape(clf, "proline", X=X)
 
@@ -39,14 +39,14 @@ for place, label in enumerate(clf.classes_):
     ax.barh(rows + 0.25 * (1 - place), parts[0, :, place], height=0.25, label=label)
 ax.set_yticks(rows, X.columns)
 ax.axvline(0.0, color="0.3", linewidth=0.8)
-ax.set(title="What speaks for which grower", xlabel="part of the score")
+ax.set(title="Parts of the scores of one bottle", xlabel="part of the score")
 ax.legend()
 
 # %%
-# Trees compare several features, so their scores are not such sums. SHAP values share each score
-# out among the features: with the mean score of the background, here the data, they too add up
-# to the scores.
-trees = CWBoostClassifier("tree", correction="stagewise", n_estimators=30, random_state=0)
+# Trees compare several features, so their scores are not such sums. SHAP values divide each score
+# among the features. With the mean score of the background, here the data, they add up to the
+# scores.
+trees = CWBoostClassifier("tree", init=None, n_estimators=30, random_state=0)
 trees.fit(X, y)
 base, values, _ = trees.shap_values(X)
 assert np.allclose(base + values.sum(axis=1), trees.decision_function(X))
@@ -74,5 +74,5 @@ figure.colorbar(dots, label="value of the feature, as a rank")
 from cwboost.plotting import plot_tree
 
 small = TreeFamily(max_depth=3)
-trees = CWBoostClassifier(small, correction="stagewise", n_estimators=10, random_state=0).fit(X, y)
+trees = CWBoostClassifier(small, init=None, n_estimators=10, random_state=0).fit(X, y)
 plot_tree(trees)

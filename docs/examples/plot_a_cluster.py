@@ -2,12 +2,12 @@
 Training on a cluster
 =====================
 
-The same models on rows that no single machine holds.
+The same models on data that exceed one machine.
 """
 
 # %%
-# A "cluster" of two threads in this process stands for one of many machines. Elsewhere, give
-# ``Client`` the address of the scheduler.
+# A "cluster" of two threads in this process stands for one of many machines. For a real one, pass
+# the address of its scheduler to ``Client``.
 import dask.array as da
 from dask.distributed import Client
 from sklearn.model_selection import train_test_split
@@ -20,8 +20,8 @@ X, y = load_pendigits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 # %%
-# The rows lie in partitions that never leave their worker. In each round, workers send sums and
-# small tables, whose size depends on classes and features only.
+# Partitions of the rows never leave their worker. In each round, workers send sums and small
+# tables, whose size depends on classes and features only.
 rows = da.from_array(X_train, chunks=(2100, -1))
 labels = da.from_array(y_train, chunks=2100)
 clf = DaskCWBoostClassifier(
@@ -31,13 +31,13 @@ clf.fit(rows, labels)
 print(rows.numblocks[0], "partitions,", clf.n_iter_, "rounds")
 
 # %%
-# ``to_local`` gives the ordinary classifier, which needs no cluster.
+# ``to_local`` returns the ordinary classifier, which needs no cluster.
 local = clf.to_local()
 print(f"test accuracy {local.score(X_test, y_test):.1%}")
 client.close()
 
 # %%
-# Everything that draws a model draws this one.
+# All plots work on it.
 from matplotlib import pyplot
 
 from cwboost.plotting import plot_history, plot_loss

@@ -7,9 +7,9 @@ A plugin of a hundred lines that looks for small patterns.
 
 # %%
 # ``PatchFamily`` slides small filters over a part of an image and compares the largest response
-# with a threshold. Half of its filters are patches of training images, the others follow from the
-# weights of the round: what the examples of a class have more of than the others. It is a package
-# of its own, in the folder ``plugins/patches`` of the sources: ``pip install ./plugins/patches``.
+# with a threshold. Half of its filters are patches of training images. The others follow from the
+# weights of the round: they respond to what distinguishes the examples of a class. It is a package
+# in the folder ``plugins/patches`` of the sources: ``pip install ./plugins/patches``.
 import numpy as np
 from cwboost_patches import PatchFamily
 from matplotlib import pyplot
@@ -21,8 +21,8 @@ from cwboost import CWBoostClassifier
 X, y = load_digits(return_X_y=True)
 
 # %%
-# The same settings for each weak learner; the mean error of three splits into halves. The third
-# model starts from the base scores that the default corrects by trees.
+# The same settings for each weak learner; the mean error over three splits into halves. The third
+# model starts from the kernel model.
 for name, weak_learner, init in [
     ("stumps", "stump", None),
     ("trees", "tree", None),
@@ -38,7 +38,7 @@ for name, weak_learner, init in [
     print(f"{name:15} test error {np.mean(errors):.1%}")
 
 # %%
-# Importances say where the filters look: the corners of the images are empty.
+# Importances show where the filters look: the corners of the images are empty.
 figure, ax = pyplot.subplots(figsize=(4, 3.5), layout="constrained")
 image = ax.imshow(clf.feature_importances_.reshape(8, 8), cmap="viridis")
 figure.colorbar(image, label="importance")

@@ -6,8 +6,8 @@ A plugin that turns text into scores of the classes.
 """
 
 # %%
-# The data: which part of SciPy does a function come from? Its documentation is a text, the numbers
-# of its parameters and of its lines are numbers, and whether it is compiled is a category.
+# The task: from which part of SciPy does a function come? Its summary is a text, the counts of its
+# parameters and lines are numbers, and its type is a category.
 import importlib
 import inspect
 
@@ -46,8 +46,8 @@ print(f"{len(frame)} examples, for one:\n{frame.iloc[0]}")
 
 # %%
 # ``TextScores`` replaces the text by one column per class: scores of a logistic regression on terms
-# weighted by TF-IDF. Those of training rows are cross-fitted, so that training and prediction meet
-# the same kind of number. Everything else stays native: numbers, gaps, categories.
+# weighted by TF-IDF. Those of training rows are cross-fitted, so that they are as good as those of
+# new rows, not better. Numbers, gaps and categories stay as they are.
 models = {
     "without the text": make_pipeline(CWBoostClassifier(random_state=0)),
     "the text alone": make_pipeline(
@@ -68,7 +68,7 @@ for name, model in models.items():
     print(f"{name:18} test error {np.mean(errors):.1%}")
 
 # %%
-# What the trained model looks at most:
+# The most important features:
 clf = model[-1]
 order = np.argsort(-clf.feature_importances_)[:5]
 for place in order:
