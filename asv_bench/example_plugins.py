@@ -1,4 +1,4 @@
-"""Test errors of the plugins that are distributions of their own: patches of images, and text.
+"""Measure the test errors of the example plugins: patches of images, and text.
 
     python asv_bench/example_plugins.py FOLDER [--sets A,B] [--models A;B] [--seeds N]
 

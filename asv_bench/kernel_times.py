@@ -1,9 +1,9 @@
-"""Times of the FCD kernels under each instruction set, and over a NumPy pass ``a *= s``.
+"""Measure the FCD kernels with each instruction set, and relative to a NumPy pass ``a *= s``.
 
 python asv_bench/kernel_times.py [--instruction-set NAME ...] [--size N_SAMPLESxN_CLASSES ...]
 
-Compiles kernel_times.c with the C compiler of $CC and runs it in turns, so that a change of the
-processor's speed meets all sets alike. A table entry is the fastest call, in microseconds; the
+Compiles kernel_times.c with the C compiler of $CC and runs it in alternating repeats, so that a
+change of the processor's speed affects all sets. A table entry is the fastest call, in microseconds; the
 last two columns are that time over the time of AVX-512 (if it runs) and over NumPy.
 """
 

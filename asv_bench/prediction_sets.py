@@ -1,8 +1,8 @@
-"""How often `predict_set` of the default, after its holdout run, lacks the true class.
+"""Measure how often prediction sets of the default lack the true class.
 
     python asv_bench/prediction_sets.py FOLDER [--splits N] [--results FILE]
 
-FOLDER is that of the studies. Each model trains on at most 1,200 examples and is tried on as many.
+FOLDER is that of the studies. Each model has at most 1,200 training and as many test examples.
 Each result is appended to the results file immediately, and a run skips results that the file has.
 pages.py shows them.
 """
@@ -25,7 +25,7 @@ ALPHAS = (0.05, 0.1, 0.2)
 
 
 def missed(X, y, seed):
-    """Return the share of the sets without the true class in percent, for each alpha."""
+    """Return the percentage of sets without the true class for each alpha."""
     order = np.random.default_rng(seed).permutation(len(y))
     n = min(MOST, len(y) // 2)
     train, test = order[:n], order[n : 2 * n]
@@ -42,7 +42,7 @@ def large_enough(folder):
 
 
 def by_set(records):
-    """Return the shares by set, means over the splits."""
+    """Return the percentages by data set, means over the splits."""
     names = dict.fromkeys(r["set"] for r in records)
     return np.array(
         [np.mean([r["missed"] for r in records if r["set"] == name], axis=0) for name in names]
@@ -50,7 +50,7 @@ def by_set(records):
 
 
 def report(records):
-    """Return the shares, means over the sets and the largest of a set, for a sentence."""
+    """Return means over the data sets and the largest values, for a sentence."""
     shares = by_set(records)
     mean, largest = (listed(of(shares, axis=0)) for of in (np.mean, np.max))
     wanted = listed([100 * alpha for alpha in ALPHAS], ".0f")

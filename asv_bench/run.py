@@ -13,7 +13,7 @@ ROOT = HERE.parent
 WORK = ROOT / ".asv"
 HISTORY = HERE / "history"
 MACHINE = "reference"
-"""Name under which results are kept: the name of the host is nobody's business."""
+"""Name under which results are kept, in place of the name of the host."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Thin models against truncation and retraining: size, prediction time and error.
+"""Compare thin models with truncation and retraining: size, prediction time and error.
 
     python asv_bench/thin_models.py FOLDER [--sets A,B] [--splits N] [--results FILE]
 

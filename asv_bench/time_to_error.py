@@ -1,11 +1,11 @@
-"""Error against the time of a fit, on one thread, of cwboost and other packages on large sets.
+"""Measure errors against the time of a fit, on one thread, of cwboost and peers on large sets.
 
     python asv_bench/time_to_error.py [--data FOLDER] [--sets A,B] [--models A,B] [--results FILE]
 
-Every package has its rounds and the size of its trees; a run is one line of JSON with the processor
-time and the test error after some of its rounds. FOLDER holds ``tables``, as for study.py, which
-has the data sets and their splits. Runs that the file of results has are skipped; pages.py shows
-the time that each package takes to the error of LightGBM's default, and to LightGBM's lowest.
+The grid of a package has numbers of rounds and sizes of trees. A run is one line of JSON with the
+processor time and the test error after some of its rounds. FOLDER holds ``tables``, as for
+study.py, which has the data sets and their splits. Runs that the file of results has are skipped.
+pages.py shows the time of each package to the error of LightGBM's default, and to its lowest one.
 """
 
 import argparse
@@ -32,14 +32,14 @@ SETS = {
 """The sets and the studies that load them."""
 
 ROUNDS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 55, 75, 100, 150, 200, 300)
-"""Rounds after which time and error are noted."""
+"""Rounds after which time and error are recorded."""
 
 MOST_SECONDS = 60.0
-"""Processor time after which a fit ends, if its package can end it between rounds."""
+"""Processor time in seconds after which a fit ends, if its package has callbacks."""
 
 
 class Clock:
-    """Notes the processor time since its creation at some rounds.
+    """Record of the processor time since its creation at some rounds.
 
     Its methods are the callbacks of the packages.
     """
@@ -49,7 +49,7 @@ class Clock:
         self.noted = []
 
     def is_over(self, n_rounds):
-        """Note the end of a round; return True if the time is up."""
+        """Record the end of a round; return True if the time is up."""
         seconds = time.process_time() - self.start
         is_last = seconds > MOST_SECONDS
         if n_rounds in ROUNDS or is_last:
@@ -57,7 +57,7 @@ class Clock:
         return is_last
 
     def on_round_end(self, state):
-        """Tell cwboost whether to stop."""
+        """Return True to end a fit of cwboost."""
         return self.is_over(state.round)
 
     def lightgbm(self, env):
@@ -76,12 +76,12 @@ class Clock:
         return Callback()
 
     def after_iteration(self, info):
-        """Tell CatBoost whether to go on."""
+        """Return True to continue a fit of CatBoost."""
         return not self.is_over(info.iteration)
 
 
 def cwboost(X, y, X_test, fit, max_depth="auto", **parameters):
-    """Yield the one point of the default, or those of a fit of fixed rounds, as the others have."""
+    """Yield the one point of the default, or with parameters those of a fit of fixed rounds."""
     from cwboost import AutoFamily, CWBoostClassifier
 
     clock = Clock()
@@ -152,7 +152,7 @@ def catboost(X, y, X_test, fit, depth):
 
 
 def hist_gradient_boosting(X, y, X_test, fit, max_leaf_nodes):
-    """Yield the points of a fit whose rounds after the first are taken as equally long."""
+    """Yield the points of a fit, as if all rounds after the first took the same time."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     most, seconds = 200, []
@@ -200,7 +200,7 @@ GRID = {
 the package's default."""
 
 LIGHTGBM_ROUNDS = 100
-"""Of LightGBM's default."""
+"""The default of LightGBM."""
 
 
 def run(frame, y, model, setting):
@@ -226,7 +226,7 @@ def time_to(records, name, model, error):
 
 
 def report(records):
-    """Return the table: times to two errors, and geometric means of what they are over ours."""
+    """Return the table of times to two errors, with geometric means of ratios to cwboost."""
     lines, ratios = [], {}
     models = [model for model in GRID if any(r["model"] == model for r in records)]
     for name in dict.fromkeys(r["set"] for r in records):

@@ -1,4 +1,4 @@
-"""What users of the default meet: import, error, files, explanations, threads, a cluster."""
+"""The default in use: import, error, files, explanations, threads, a cluster."""
 
 import os
 import subprocess

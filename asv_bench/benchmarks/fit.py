@@ -62,7 +62,7 @@ class Overhead(Settings):
 
 
 class Default(Settings):
-    """Whoever passes no argument: digits, and a table with categories and gaps."""
+    """The default: digits, and a table with categories and gaps."""
 
     params = [["pendigits", "table"]]
     param_names = ["data"]

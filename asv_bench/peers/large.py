@@ -37,7 +37,7 @@ FRAMES = {
     ),
 }
 """By name: package and name of a data set of R, the column of the labels, and columns that are left
-out, since they name single examples or tell the label."""
+out, since they identify single examples or give the label away."""
 
 CLUSTERS = {
     "clusters, 10 classes": (80_000, 20, 12, 4, 10, 3, 1.2, 0.05),

@@ -86,7 +86,7 @@ def append(path, record, *packages):
 def conditions(records):
     """Return machine, dates and versions of records, which must be of one machine.
 
-    What a record does not know, such as the date of an old run, is None and is said.
+    A date that is not recorded is None, and the text states it.
     """
     machines = {r["machine"] for r in records}
     if len(machines) != 1:

@@ -1,6 +1,6 @@
 """The default at scale: many classes, memory of a large fit, single rows of a frame.
 
-Times are processor times, which tell packages apart on a machine that others use, on one thread.
+Times are processor times on one thread, which other programs on the machine disturb little.
 """
 
 from pathlib import Path

@@ -25,7 +25,7 @@ TWO_CLASSES = {
     "loanapp": ("wooldridge", "loanapp", "approve", ("action", "reject")),
 }
 """By name: package and name of a data set of R, the column of the labels, and columns that are left
-out, since they tell the label or name single examples."""
+out, since they give the label away or identify single examples."""
 
 SEVERAL_CLASSES = {
     "hotel_rates": ("modeldata", "hotel_rates", "customer_type", ()),
@@ -51,7 +51,7 @@ SEVERAL_CLASSES = {
     "weather": ("nycflights13", "weather", "origin", ("time_hour",)),
     "gapminder": ("dslabs", "gapminder", "region", ("country", "continent")),
 }
-"""The same; no setting of ours depends on them."""
+"""The same; no setting of cwboost depends on them."""
 
 MANY_CLASSES = {
     "gapminder: country": ("dslabs", "gapminder", "country", ("continent", "region")),
@@ -69,7 +69,7 @@ MANY_CLASSES = {
     "pets: breed": ("openintro", "seattlepets", "primary_breed", ("license_number",)),
     "planes: model": ("nycflights13", "planes", "model", ("tailnum",)),
 }
-"""The same; no setting of ours depends on them."""
+"""The same; no setting of cwboost depends on them."""
 
 FEWEST = 20
 """Examples of rarer classes are left out."""
