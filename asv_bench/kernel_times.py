@@ -3,8 +3,9 @@
 python asv_bench/kernel_times.py [--instruction-set NAME ...] [--size N_SAMPLESxN_CLASSES ...]
 
 Compiles kernel_times.c with the C compiler of $CC and runs it in alternating repeats, so that a
-change of the processor's speed affects all sets. A table entry is the fastest call, in microseconds; the
-last two columns are that time over the time of AVX-512 (if it runs) and over NumPy.
+change of the processor's speed affects all sets. A table entry is the fastest call, in
+microseconds; the last two columns are that time over the time of AVX-512 (if it runs) and over
+NumPy.
 """
 
 import argparse

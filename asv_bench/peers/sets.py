@@ -73,7 +73,7 @@ def report(records):
             f"{r['rows']:,}",
             str(r["numbers"]),
             str(r["categories"]),
-            f"{r['missing']:.0%}" if r["missing"] else "",
+            "< 1%" if 0 < r["missing"] < 0.005 else f"{r['missing']:.0%}",
             str(r["classes"]),
         ]
         for r in sorted(records, key=lambda r: r["set"].lower())
