@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
-from cwboost.families.plugin_index import index_others, index_own, normalise
+from cwboost.families.plugin_loading import index_others, index_own, normalise
 from cwboost.kernels.include import get_include
 
 __all__ = ["TEMPLATES", "write_plugin"]

@@ -48,7 +48,7 @@ def run(args) -> int:
 
 def _list(results) -> int:
     from cwboost.families.discovery import list_plugins
-    from cwboost.families.plugin_index import third_parties_enabled
+    from cwboost.families.plugin_loading import third_parties_enabled
 
     records = list_plugins()
     header = ("name", "kind", "distribution", "version", "API", "state", "capabilities")

@@ -4,7 +4,7 @@ An entry point of the group ``cwboost`` names a family, or a module that impleme
 `cwboost.hookspecs`; one of the group ``cwboost.init`` names an init model. Its own name is that of
 the family or model, which is therefore found without importing any other plugin. All plugins are
 imported only for a name that no entry point has, and to list them.
-`cwboost.families.plugin_index` describes the environment variables.
+`cwboost.families.plugin_loading` describes the environment variables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cwboost.families.examination import (
     warn_of_age,
 )
 from cwboost.families.init_contract import InitModel
-from cwboost.families.plugin_index import OWN_DISTRIBUTION, normalise
+from cwboost.families.plugin_loading import is_own, normalise
 from cwboost.families.registry import FamilyError, Registry
 
 __all__ = [
@@ -39,8 +39,7 @@ __all__ = [
     "resolve_weak_learner",
 ]
 
-_registry = Registry(WEAK_LEARNERS)
-_init_models = Registry(INIT_MODELS)
+_registry, _init_models = Registry(WEAK_LEARNERS), Registry(INIT_MODELS)
 
 
 def get_family(name: str) -> type[WeakLearnerFamily]:
@@ -179,8 +178,8 @@ def list_plugins() -> list[PluginRecord]:
     """
 
     def place(record):
-        is_own = record.distribution == OWN_DISTRIBUTION
-        return not is_own, not record.is_registered, normalise(record.distribution)
+        owner = record.distribution
+        return not is_own(owner), not record.is_registered, normalise(owner)
 
     return sorted([*_registry.all(), *_init_models.all()], key=place)
 
@@ -209,30 +208,29 @@ def check_capabilities(
         needed["missing_values"] = "is needed because X contains NaN"
     if is_sparse:
         needed["sparse_input"] = "is needed because X is sparse"
-    declared = family.capabilities
-    if n_categories and not declared.max_categories:
-        columns = ", ".join(n_categories)
+    if n_categories:
         needed["max_categories"] = (
-            f"is needed because X has categories ({columns}); encode these columns, for example "
-            "with sklearn.preprocessing.OneHotEncoder, or use another weak learner"
+            f"is needed because X has categories ({', '.join(n_categories)}); encode these "
+            "columns, for example with sklearn.preprocessing.OneHotEncoder, or use another weak "
+            "learner"
         )
+    declared = family.capabilities
     lacking = [capability for capability in needed if not getattr(declared, capability)]
-    if not lacking:
-        for column, n in (n_categories or {}).items():
-            if n > declared.max_categories:
-                raise ValueError(
-                    f"X: {column} has {n} categories, the weak learner {family.name!r} takes at "
-                    f"most {declared.max_categories} per column: merge rare categories, or use a "
-                    "weak learner that takes more, such as 'stump'"
-                )
-        return
-    reasons = "; ".join(f"{capability} {needed[capability]}" for capability in lacking)
-    able = [
-        repr(record.name)
-        for record in _registry.present()
-        if record.state == "loaded" and set(lacking) <= set(record.capabilities)
-    ]
-    raise ValueError(
-        f"weak learner {family.name!r} ({family!r}) lacks a capability: {reasons}. "
-        f"Registered families with {' and '.join(lacking)}: {', '.join(able) or 'none'}."
-    )
+    if lacking:
+        able = [
+            repr(record.name)
+            for record in _registry.all()
+            if record.state == "loaded" and set(lacking) <= set(record.capabilities)
+        ]
+        raise ValueError(
+            f"weak learner {family.name!r} ({family!r}) lacks a capability: "
+            f"{'; '.join(f'{capability} {needed[capability]}' for capability in lacking)}. "
+            f"Registered families with {' and '.join(lacking)}: {', '.join(able) or 'none'}."
+        )
+    for column, n in (n_categories or {}).items():
+        if n > declared.max_categories:
+            raise ValueError(
+                f"X: {column} has {n} categories, the weak learner {family.name!r} takes at "
+                f"most {declared.max_categories} per column: merge rare categories, or use a "
+                "weak learner that takes more, such as 'stump'"
+            )

@@ -112,7 +112,9 @@ class PluginRecord:
 
     @property
     def source(self) -> str:
-        """Return distribution and version as messages name them."""
+        """Return the owner as messages name it."""
+        if self.is_registered:
+            return f"the class {self.distribution}.{self.entry_point}"
         return f"{self.distribution} {self.version}".rstrip()
 
 

@@ -10,18 +10,20 @@ from __future__ import annotations
 import difflib
 import threading
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from cwboost.families.examination import Kind, PluginRecord, examine, kind_of
-from cwboost.families.plugin_index import (
+from cwboost.families.plugin_loading import (
     Plugin,
-    disabled_names,
     index_others,
     index_own,
-    normalise,
+    is_own,
+    load_plugin,
+    record_of,
+    switched_off,
     third_parties_enabled,
 )
-from cwboost.families.plugin_loading import load_plugin, record_of
 
 __all__ = ["FamilyError", "Registry"]
 
@@ -54,47 +56,40 @@ class Registry:
     def get(self, name: str) -> type:
         """Return the class of a name; `FamilyError` says why there is no usable one."""
         if not isinstance(name, str):
-            raise TypeError(f"name of {self.kind.noun}: expected a str, got {kind_of(name)}")
+            raise TypeError(f"name of a {self.kind.noun} must be a str, got {kind_of(name)}")
         records = self.find(name)
         if not records:
             raise FamilyError(self._unknown(name))
-        if records[0].state != "loaded":
+        if records[0].plugin_class is None:
             raise FamilyError(self._broken(name, records)) from records[0].exception
         return records[0].plugin_class
 
     def find(self, name: str) -> list[PluginRecord]:
-        """Return the records of a name; only the plugins that can answer are imported."""
-        named = [plugin for plugin in self._own_plugins() if name in plugin.names]
-        if named:
-            return _speaking_for(name, self._records(named))
-        if name in self._registered:
-            return [self._registered[name]]
-        others, disabled = self._other_plugins()
-        for plugins in ([plugin for plugin in others if name in plugin.names], others):
-            found = _speaking_for(name, self._records(plugins))
-            if found:
-                return found
-        return _speaking_for(name, disabled)
+        """Return the usable record of a name, or all that say why there is none.
+
+        Only the plugins that can answer are imported.
+        """
+        found: list[PluginRecord] = []
+        for records in self._by_claim(name):
+            found = [record for record in records if _name(record) == name]
+            told = [record for record in found if record.state != "disabled"]
+            if told:
+                return [record for record in told if record.state == "loaded"] or told
+        return found
+
+    def _by_claim(self, name: str) -> Iterator[list[PluginRecord]]:
+        """Yield the records of those who may have a name, the first who may first."""
+        yield self._records(plugin for plugin in self._own_plugins() if name in plugin.names)
+        yield [self._registered[name]] if name in self._registered else []
+        others = self._other_plugins()
+        yield self._records(plugin for plugin in others if name in plugin.names)
+        yield self._records(others)
 
     def all(self) -> list[PluginRecord]:
         """Return every class and every failure: cwboost's own, those registered, the others."""
-        others, disabled = self._other_plugins()
         own = self._records(self._own_plugins())
-        found = [*self._records(others), *disabled]
-        found.sort(key=lambda record: normalise(record.distribution))
-        return [*own, *self._registered.values(), *found]
-
-    def present(self) -> list[PluginRecord]:
-        """Return cwboost's own classes, those registered, and those of plugins imported before."""
-        others = [p for p in self._other_plugins()[0] if p.key in self._loaded]
-        own = self._records(self._own_plugins())
-        return [*own, *self._registered.values(), *self._records(others)]
-
-    def names(self) -> set[str]:
-        """Return the names that are known without importing more plugins."""
-        names = {record.name for record in self.present() if record.state == "loaded"}
-        waiting = [p for p in self._other_plugins()[0] if p.key not in self._loaded]
-        return names.union(*(plugin.names for plugin in waiting))
+        others = self._records(self._other_plugins())
+        return _settled([*own, *self._registered.values(), *others])
 
     # ---------------------------------------------------------------- registration
 
@@ -102,55 +97,53 @@ class Registry:
         """Register a class; raise `FamilyError` if its name belongs to another one."""
         examine(self.kind, plugin_class)
         name = plugin_class.name
-        about = name, plugin_class.__module__, "", plugin_class.__qualname__
-        base = PluginRecord(self.kind.noun, *about, "failed")
-        for record in [] if name in self._registered else self._known(name):
-            if record.plugin_class is plugin_class:
-                return
-            raise FamilyError(f"the name {name!r} is taken by {record.source}")
-        record = replace(record_of(self.kind, plugin_class, base), is_registered=True)
+        if name not in self._registered:
+            for record in self._known(name):
+                if record.plugin_class is plugin_class:
+                    return
+                raise FamilyError(f"the name {name!r} is taken by {record.source}")
+        module, qualname = plugin_class.__module__, plugin_class.__qualname__
+        record = record_of(self.kind, plugin_class, module, "", (qualname,))
+        record = replace(record, is_registered=True)
         present = self._registered.setdefault(name, record)
         # The same module and qualified name: the class was redefined (a notebook's cell).
-        if _place(present.plugin_class) != _place(plugin_class):
-            raise FamilyError(
-                f"the name {name!r} is taken by the class {_place(present.plugin_class)}, "
-                "which was registered before"
-            )
+        if present.source != record.source:
+            raise FamilyError(f"the name {name!r} is taken by {present.source}")
         self._registered[name] = record
 
     def _known(self, name: str) -> list[PluginRecord]:
         """Return the records of a name without importing a plugin that does not declare it."""
-        own = self._own_plugins()
-        others, _ = self._other_plugins()
-        plugins = [p for p in [*own, *others] if name in p.names or p.key in self._loaded]
-        return _speaking_for(name, self._records(plugins))
+        plugins = [*self._own_plugins(), *self._other_plugins()]
+        records = self._records(p for p in plugins if name in p.names or p.key in self._loaded)
+        return [r for r in records if _name(r) == name and r.state != "disabled"]
 
     # ---------------------------------------------------------------- loading
 
     def _own_plugins(self) -> list[Plugin]:
-        own = self._own
+        own = self._own  # another thread may clear it
         if own is None:
             own = self._own = index_own(self.kind)
         return own
 
-    def _other_plugins(self) -> tuple[list[Plugin], list[PluginRecord]]:
-        """Return plugins that may be imported, and records of the disabled ones."""
+    def _other_plugins(self) -> list[Plugin]:
         if not third_parties_enabled():
-            return [], []
+            return []
         others = self._others
         if others is None:
             others = self._others = index_others(self.kind)
-        disabled, enabled, records = disabled_names(), [], []
-        for plugin in others:
-            off = set(plugin.names)
-            if normalise(plugin.distribution) not in disabled:
-                off = {name for name in plugin.names if normalise(name) in disabled}
-            for name in sorted(off):
-                about = None, plugin.distribution, plugin.version, name
-                records.append(PluginRecord(self.kind.noun, *about, "disabled"))
-            if not plugin.names or off < set(plugin.names):
-                enabled.append(plugin)
-        return enabled, records
+        return others
+
+    def _records(self, plugins: Iterable[Plugin]) -> list[PluginRecord]:
+        """Return the records of these plugins, which are imported unless they are disabled."""
+        records = []
+        for plugin in plugins:
+            off = [name for name in plugin.names if switched_off(plugin.distribution, name)]
+            about = self.kind.noun, None, plugin.distribution, plugin.version
+            records += [PluginRecord(*about, name, "disabled") for name in off]
+            if not off or len(off) < len(plugin.names):
+                loaded = self._load(plugin)
+                records += [r for r in loaded if not switched_off(r.distribution, _name(r))]
+        return _settled(records)
 
     def _load(self, plugin: Plugin) -> list[PluginRecord]:
         loading = vars(self._loading).setdefault("keys", set())
@@ -161,42 +154,9 @@ class Registry:
             return records
         loading.add(plugin.key)
         try:
-            records = load_plugin(plugin, self.kind)
+            return self._loaded.setdefault(plugin.key, load_plugin(plugin, self.kind))
         finally:
             loading.discard(plugin.key)
-        return self._loaded.setdefault(plugin.key, records)
-
-    def _records(self, plugins: list[Plugin]) -> list[PluginRecord]:
-        """Return the records of these plugins; names that belong to others are refused."""
-        disabled = disabled_names()
-        records = []
-        for plugin in plugins:
-            for record in self._load(plugin):
-                if record.state == "loaded" and not plugin.is_own:
-                    if normalise(record.name) in disabled:
-                        continue
-                    record = self._refuse_taken(record, plugin)
-                records.append(record)
-        return _mark_conflicts(records)
-
-    def _refuse_taken(self, record: PluginRecord, plugin: Plugin) -> PluginRecord:
-        """Return the record, marked as failed if its name belongs to someone else."""
-        name, owner = record.name, None
-        for own in self._own_plugins():
-            if name in own.names:
-                owner = f"{own.distribution} {own.version}"
-        if name in self._registered:
-            owner = f"the class {_place(self._registered[name].plugin_class)}"
-            if self._registered[name].plugin_class is record.plugin_class:
-                return record
-        if owner is None and name not in plugin.names:
-            for other in self._other_plugins()[0]:
-                if name in other.names:
-                    owner = f"an entry point of {other.distribution} {other.version}".rstrip()
-        if owner is None:
-            return record
-        error = f"ValueError: the name {name!r} is taken by {owner}"
-        return replace(record, state="failed", error=error, capabilities=(), plugin_class=None)
 
     # ---------------------------------------------------------------- messages
 
@@ -214,43 +174,51 @@ class Registry:
 
     def _unknown(self, name: str) -> str:
         """Return a message with the known names, the closest one, and how many plugins failed."""
-        names = sorted(self.names())
+        records = self.all()
+        names = sorted(record.name for record in records if record.state == "loaded")
         message = f"unknown {self.kind.noun} {name!r}"
         close = difflib.get_close_matches(name, names, n=1)
         message += f", did you mean {close[0]!r}?" if close else "."
         message += f" Known: {', '.join(map(repr, names)) or 'none'}."
-        broken = [record for record in self.present() if record.error]
+        broken = {(record.source, record.error) for record in records if record.error}
         if broken:
-            n_plugins = len({(record.source, record.error) for record in broken})
-            count = "1 plugin" if n_plugins == 1 else f"{n_plugins} plugins"
+            count = "1 plugin" if len(broken) == 1 else f"{len(broken)} plugins"
             message += f" {count} failed to load; 'cwboost plugins' says why."
         if not third_parties_enabled():
             message += " Plugins of other distributions are off (CWBOOST_PLUGINS=0)."
         return message
 
 
-def _place(plugin_class: type) -> str:
-    return f"{plugin_class.__module__}.{plugin_class.__qualname__}"
+def _name(record: PluginRecord) -> str:
+    """Return the name that a record claims, also for what its plugin failed to bring."""
+    return record.name or record.entry_point
 
 
-def _speaking_for(name: str, records: list[PluginRecord]) -> list[PluginRecord]:
-    """Return the usable record of a name, or all that tell why there is none."""
-    loaded = [record for record in records if record.name == name and record.state == "loaded"]
-    return loaded or [record for record in records if name == (record.name or record.entry_point)]
+def _claim(record: PluginRecord) -> int:
+    """Return the rank of a record's claim to its name, 0 for the strongest."""
+    if is_own(record.distribution) or record.is_registered:
+        return int(record.is_registered)
+    return 2 if record.entry_point == _name(record) else 3
 
 
-def _mark_conflicts(records: list[PluginRecord]) -> list[PluginRecord]:
-    """Mark loaded families of one name as conflicts: none can be used, and each tells why."""
-    loaded = defaultdict(list)
+def _settled(records: list[PluginRecord]) -> list[PluginRecord]:
+    """Return the records; those whose name belongs to a stronger claim, or to two, are unusable."""
+    claimants = defaultdict(list)
     for record in records:
-        if record.state == "loaded":
-            loaded[record.name].append(record)
-    marked = []
-    for record in records:
-        rivals = loaded.get(record.name, [])
-        if record.state == "loaded" and len(rivals) > 1:
-            where = " and ".join(rival.source for rival in rivals)
-            error = f"the name {record.name!r} is registered by {where}; uninstall one of them"
-            record = replace(record, state="conflict", error=error, plugin_class=None)
-        marked.append(record)
-    return marked
+        if record.state != "disabled":
+            claimants[_name(record)].append(record)
+    return [_settle(r, claimants[_name(r)]) if r.state == "loaded" else r for r in records]
+
+
+def _settle(record: PluginRecord, claimants: list[PluginRecord]) -> PluginRecord:
+    rivals = [other for other in claimants if other.plugin_class is not record.plugin_class]
+    first = min(rivals, key=_claim, default=record)
+    if _claim(first) < _claim(record):
+        error = f"ValueError: the name {record.name!r} is taken by {first.source}"
+        return replace(record, state="failed", error=error, capabilities=(), plugin_class=None)
+    equals = [r for r in rivals if r.state == "loaded" and _claim(r) == _claim(record)]
+    if equals:
+        where = " and ".join(r.source for r in claimants if r is record or r in equals)
+        error = f"the name {record.name!r} is registered by {where}; uninstall one of them"
+        return replace(record, state="conflict", error=error, plugin_class=None)
+    return record

@@ -24,7 +24,7 @@ from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import FamilyError, distribution_of, get_plugin
 from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS, Kind
 from cwboost.families.init_contract import InitModel
-from cwboost.families.plugin_index import normalise
+from cwboost.families.plugin_loading import normalise
 from cwboost.model_file.container import NAME, ModelFileError
 from cwboost.support.warnings import warn_caller
 

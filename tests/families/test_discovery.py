@@ -39,7 +39,7 @@ def test_resolve_takes_names_and_instances_only(healthy):
     for value in (None, 3, [], {"stump"}, ["stump", 3], object()):
         with pytest.raises(TypeError, match="weak_learner must be the name of a registered"):
             resolve_weak_learner(value)
-    with pytest.raises(TypeError, match="expected a str, got int"):
+    with pytest.raises(TypeError, match="must be a str, got int"):
         get_family(3)
 
 

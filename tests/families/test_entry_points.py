@@ -65,7 +65,7 @@ def test_an_entry_point_reserves_its_name(install, list_first):
     assert get_family("mine").__module__ == "owner_plugin"
     record = only_record("thief")
     assert record.state == "failed"
-    assert record.error == "ValueError: the name 'mine' is taken by an entry point of owner 1"
+    assert record.error == "ValueError: the name 'mine' is taken by owner 1"
 
 
 @pytest.mark.parametrize("value", ["Healthy.Dist", "healthy", " other , healthy_dist,"])
