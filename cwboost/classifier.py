@@ -4,42 +4,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cwboost.automatic import recipe
-from cwboost.automatic.constants import DEFAULT_FAMILY, FEWEST_ROUNDS
-from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier
-from cwboost.estimator.defaults import settings_of
-from cwboost.estimator.held_out import sets
-from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
-from cwboost.estimator.held_out.metrics import LOGLOSS, watched_metric
-from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for
-from cwboost.estimator.initial import start_again, start_from
-from cwboost.estimator.input.categories import categorical_facts
-from cwboost.estimator.problem import fingerprint
-from cwboost.estimator.resumption import (
-    change_C,
-    check_continues,
-    ensemble_and_state,
-    previous_fit,
-    resume,
-    training_state,
-)
-from cwboost.estimator.rounds import RoundLoop
+from cwboost.estimator.bench import Bench
+from cwboost.estimator.checks import check_n_jobs, generator_of
+from cwboost.estimator.examples import Arguments, read
+from cwboost.estimator.fitting import Fitting
+from cwboost.estimator.initial import InitFitter
+from cwboost.estimator.parameters import Parameters
+from cwboost.estimator.resumption import PreviousFit, previous_fit
 from cwboost.estimator.sklearn_callbacks import with_callbacks
 from cwboost.estimator.thinning import checked_Cs, solve_thin
-from cwboost.families.discovery import check_capabilities
-from cwboost.families.init_models import resolve_init
-from cwboost.families.sealing.pricer import SealedPricer, bind_family
-from cwboost.master import RestrictedMaster
-from cwboost.solvers.schedule import Settings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -176,6 +156,10 @@ class CWBoostClassifier(BoostingClassifier):
         Number of rounds that the model keeps; less than ``n_iter_`` after early stopping.
     learning_rate_ : float
         The step that these rounds took, see `learning_rate`.
+    plan_ : Plan
+        What `fit` decided before the first round, and why: ``init``, ``n_rounds``,
+        ``learning_rate``, ``scale``, ``reasons``, and ``curve``, the log loss of the holdout run.
+        Not stored in model files.
     probability_scale_ : float
         Factor of the scores in the softmax of `predict_proba`.
     stop_reason_ : str
@@ -231,7 +215,30 @@ class CWBoostClassifier(BoostingClassifier):
         verbose: int = 0,
         probability_scale: float | str = "auto",
     ) -> None:
-        self._keep_parameters(locals())
+        self.weak_learner = weak_learner
+        self.init = init
+        self.n_estimators = n_estimators
+        self.C = C
+        self.correction = correction
+        self.columns_per_round = columns_per_round
+        self.max_working_sets = max_working_sets
+        self.epsilon = epsilon
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.solver = solver
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.probability_scale = probability_scale
 
     @with_callbacks
     def fit(
@@ -268,173 +275,22 @@ class CWBoostClassifier(BoostingClassifier):
         -------
         self
         """
-        start, task = perf_counter(), self._fit_task(X, y)
-        with self._whole():
-            settings, previous = settings_of(self), previous_fit(self)
-            problem, family = self._prepare(X, y, sample_weight)
-            if previous is not None:
-                check_continues(self, family, previous)
-            given = X_val, y_val, sample_weight_val
-            problem, examples = self._held_out(problem, family, given, eval_sets)
-            loop = self._begin(problem, family, settings, start, examples, previous)
-            del problem  # and with it X in the order of the classes, unless the family keeps it
-            self.__dict__.pop("_state", None)
-            self._run(loop, task)
+        with Fitting(self, X, y) as fitting:
+            wanted, previous = Parameters.of(self), previous_fit(self)
+            arguments = Arguments(X, y, sample_weight, X_val, y_val, sample_weight_val, eval_sets)
+            with self._bench(arguments, wanted, previous) as bench:
+                start, plan = recipe.decide(wanted, bench)
+                fitting.run(bench.loop(start, plan))
         return self
 
-    # ---------------------------------------------------------------- before the first round
-
-    def _held_out(self, problem, family, given, eval_sets):
-        """Return the training examples, and by name the others, that training only follows."""
-        followed = {"valid": self._check_validation(*given, family)}
-        for name, one in sets.check_eval_sets(eval_sets).items():
-            names = [f"eval_sets[{name!r}][{k}]" for k in range(3)]
-            followed[name] = self._check_held_out(*one, family, names)
-        if followed["valid"] is None and self.early_stopping:
-            share, seed = self.validation_fraction, self.random_state
-            problem, followed["valid"] = sets.split_off(problem, self.classes_, share, seed)
-        return problem, {name: one for name, one in followed.items() if one is not None}
-
-    def _start_from(self, problem, family, previous, rng):
-        """Return the base scores of a model, and the problem with those of its examples."""
-        facts = categorical_facts(self._categories(), self.n_features_in_)
-        given = problem, rng, self._n_threads(), facts
-        if previous is not None:
-            return start_again(previous.init_, *given)
-        is_default = family.name == DEFAULT_FAMILY and self.monotonic_cst is None
-        model = resolve_init(recipe.init_of(self.init, is_default))
-        if model is not None and self.monotonic_cst is not None:
-            raise ValueError(
-                "init must be 'auto' or None with monotonic_cst, since an init model keeps no "
-                f"constraints, got {self.init!r}"
-            )
-        if self._may_drop(model, previous) and not recipe.is_worth_it(model, *given):
-            model = None
-        return start_from(model, *given)
-
-    def _may_drop(self, start, previous) -> bool:
-        """Return True if the recipe decides whether boosting begins at a start from scores."""
-        is_auto = isinstance(self.init, str) and self.init == "auto"
-        return is_auto and start is not None and previous is None
-
-    def _plan(self, family, settings: Settings, has_held_out: bool, run) -> recipe.Plan:
-        """Settle rounds, scale and early stopping; a holdout run tells what is automatic."""
-        is_default = family.name == DEFAULT_FAMILY and settings.stagewise
-        watched = watched_metric(self.early_stopping)
-        chooses = is_default and isinstance(self.n_estimators, str) and watched is None
-        is_auto = isinstance(self.probability_scale, str)
-        plan = recipe.Plan(
-            recipe.most_rounds(self.n_estimators, is_default, settings),
-            LOSS_SCALE if is_auto else float(self.probability_scale),
-            LOGLOSS if chooses and has_held_out else watched,
-        )
-        learns_scale = is_auto and settings.stagewise and plan.n_rounds >= FEWEST_ROUNDS
-        if has_held_out or not (chooses or learns_scale):
-            return plan
-        found = run(plan.n_rounds, chooses) or plan
-        found = found.with_enough_rounds() if chooses and self.learning_rate is None else found
-        return found if is_auto else replace(found, scale=plan.scale, conformity=None)
-
-    # ---------------------------------------------------------------- training
-
-    def _begin(self, problem, family, settings, start, examples, previous=None):
-        """Return the loop of a training that is ready for its first round."""
-        rng = self._generator()
-        init_rng, run_rng = rng.spawn(2)
-        base, problem = self._start_from(problem, family, previous, init_rng)
-        bind = self._binding(family, settings, previous)
-        run = partial(recipe.holdout_run, problem, bind, self._n_threads(), settings)
-        may_drop_base = self._may_drop(base, previous)
-        run = partial(recipe.best_run, run, problem.counts, run_rng, may_drop_base)
-        plan = self._plan(family, settings, "valid" in examples, run)
-        if not plan.keeps_base:
-            base, problem = None, replace(problem, base=None)
-        followed = sets.followed_sets(examples, self.classes_, plan.watched, base)
-        pricer = bind(problem, rng)
-        settings = replace(settings, learning_rate=plan.step * settings.learning_rate)
-        training = self._training(problem, pricer, settings, followed, previous, rng)
-        return self._loop(training, base, plan, start)
-
-    def _binding(self, family, settings: Settings, previous):
-        """Return a function that binds the family to a problem with a generator.
-
-        The trainings of one fit differ in weights alone: the next one binds the pricer again, if
-        that can be. X goes once the family needs it no more.
-        """
-        if settings.columns_per_round > 1:
-            check_capabilities(family, requires=["several_columns"])
-        n_priced = family.capabilities.n_priced(len(self.classes_))
-        releases = previous is None and not self._keeps_state()
-        first = None
-
-        def bind(problem, rng) -> SealedPricer:
-            nonlocal first
-            context = self._context(problem, rng, family, n_priced)
-            again = None if first is None else first.rebound(context)
-            if again is not None:
-                return again
-            first = None  # and with it what it keeps of X
-            first = bind_family(family, problem.matrix[0], context, problem.rows)
-            if releases and first.rebound(context) is not None:
-                problem.release()
-            return first
-
-        return bind
-
-    def _training(self, problem, pricer, settings: Settings, followed, previous, rng):
-        """Set up the restricted master, take up an earlier model."""
-        master = RestrictedMaster(
-            problem.counts, settings.C, problem.weight, self._n_threads(), base=problem.base
-        )
-        training = ColumnGeneration(pricer, master, settings, rng, followed)
-        # This takes a pass over all data, so do it only if a continuation may need it.
-        self._data = fingerprint(problem) if self._keeps_state() else None
-        if previous is None:
-            return training
-        ensemble, state = ensemble_and_state(previous)
-        if state is None or state["data"] != self._data:
-            ensemble, state = previous.ensemble_, None
-        resume(training, ensemble, problem.X(), previous.history_, state)
-        return training
-
-    def _keeps_state(self) -> bool:
-        """Return True if the state for an exact continuation may be needed."""
-        asked = [getattr(one, "needs_training_state", False) for one in self.callbacks or []]
-        return self.warm_start or any(asked)
-
-    def _loop(self, training, base, plan: recipe.Plan, start) -> RoundLoop:
-        """Return the loop over rounds, ready to run."""
-        stopping = None
-        if plan.watched is not None:
-            patience = patience_for(self.n_iter_no_change, training.settings.learning_rate)
-            stopping = EarlyStopping(plan.watched, patience)
-        n_rounds = max(plan.n_rounds, training.n_rounds)
-        known = {"base": base, "scale": plan.scale, "conformity": plan.conformity}
-        callbacks = list(self.callbacks or [])
-        return RoundLoop(self, training, n_rounds, callbacks, start, stopping, known)
-
-    def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0):
-        """Train with the first C, then `rounds` more with each further C; yield self after each.
-
-        Train with the last C until there are `at_least` rounds. The results equal those of calls
-        of `fit` with ``warm_start``, bit for bit, but columns and sorted features are reused.
-        """
-        start = perf_counter()
-        self.C = float(Cs[0])
-        settings = settings_of(self)
-        # Of the problem no name stays here, so that X in the order of the classes can go.
-        loop = self._begin(*self._prepare(X, y, sample_weight), settings, start, {})
-        self._run(loop)
-        yield self
-        for C in Cs[1:]:
-            self.C = float(C)
-            n_rounds = loop.training.n_rounds + rounds
-            if Cs[-1] == C:
-                n_rounds = max(n_rounds, at_least)
-            self.n_estimators = n_rounds
-            change_C(loop.training, self.C)
-            self._run(replace(loop, n_rounds=n_rounds, start=perf_counter()))
-            yield self
+    def _bench(
+        self, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
+    ) -> Bench:
+        """Return the bench of this machine, with the examples checked and encoded."""
+        known = None if previous is None else previous.schema.categories
+        schema = self._learn_schema(arguments.X, known)
+        examples = read(arguments, schema, self._check_columns, wanted.class_weight)
+        return Bench(examples, wanted, previous)
 
     # ---------------------------------------------------------------- after training
 
@@ -485,51 +341,14 @@ class CWBoostClassifier(BoostingClassifier):
         """
         check_is_fitted(self)
         Cs = checked_Cs(C, X_val is not None)
-        X = self._check_X(X, reset=False, family=self.family_)
-        problem, classes = self._sorted(X, y, sample_weight)
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(f"y must have the classes {self.classes_}, got {classes}")
-        held_out = self._check_validation(X_val, y_val, None, self.family_)
-        rng = self._generator()
-        _, problem = self._start_from(problem, self.family_, self, rng.spawn(1)[0])
+        arguments = Arguments(X, y, sample_weight, X_val, y_val)
+        examples = read(arguments, self._schema, self._check_columns, self.class_weight)
+        if not np.array_equal(examples.classes, self.classes_):
+            raise ValueError(f"y must have the classes {self.classes_}, got {examples.classes}")
+        n_threads, rng = check_n_jobs(self.n_jobs), generator_of(self.random_state)
+        inits = InitFitter(rng.spawn(1)[0], n_threads, examples.schema.facts())
+        start = inits.start_again(self.init_, examples.problem)
         thin = copy.copy(self)
         thin.__dict__.pop("_state", None)
-        found = solve_thin(self.model_, problem, Cs, rng, self._n_threads(), held_out)
-        thin.__dict__.update(found)
+        thin.__dict__.update(solve_thin(self.model_, examples, start, Cs, rng, n_threads))
         return thin
-
-    def _snapshot(self, fit: RoundLoop) -> CWBoostClassifier:
-        """Return a copy of this classifier with all rounds so far, from which it can go on."""
-        snapshot = copy.copy(self)
-        whole = replace(fit, early_stopping=None)
-        snapshot.__dict__.update(self._fitted_attributes(whole, "checkpoint"))
-        snapshot._state = self._state_of(fit)
-        return snapshot
-
-    def _state_of(self, fit: RoundLoop) -> dict | None:
-        """Return what an exact continuation needs."""
-        return training_state(fit.training, self._data)
-
-    def _fitted_attributes(self, fit: RoundLoop, stop_reason) -> dict:
-        """Return the attributes of the rounds that the model keeps."""
-        attributes = super()._fitted_attributes(fit, stop_reason)
-        n_rounds, training = attributes["n_iter_"], fit.training
-        attributes["learning_rate_"] = training.settings.learning_rate
-        model = attributes["model_"]
-        if model.base is not None:
-            model = replace(model, base_share=training.share_of_base)
-        if n_rounds == 0:
-            model = predict_prior(model, training.master.class_weights, training.settings.C)
-            return attributes | {"model_": model, "best_iteration_": 0}
-        best = fit.early_stopping.kept_round if fit.early_stopping else n_rounds
-        whole = model.ensemble
-        if best < n_rounds:
-            model = model.truncate(best)
-        for one in training.model.held_out:
-            model = one.calibrated(model, isinstance(self.probability_scale, str))
-        state = self._state_of(fit) if self.warm_start else None
-        if state is not None and best < n_rounds:
-            # The rounds after the best one are what an uninterrupted training would go on from.
-            state["ensemble"] = whole
-        attributes |= {"model_": model, "best_iteration_": best}
-        return attributes if state is None else attributes | {"_state": state}

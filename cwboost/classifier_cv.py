@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,14 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from cwboost.automatic import recipe
 from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
-from cwboost.estimator.defaults import settings_of
-from cwboost.estimator.parameters import check_number
+from cwboost.estimator.checks import check_number
+from cwboost.estimator.examples import Arguments
+from cwboost.estimator.fitting import Fitting
+from cwboost.estimator.parameters import Parameters
+from cwboost.estimator.resumption import change_C
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -122,7 +127,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         template = self._template()
         if template.early_stopping and template.correction == "total":
             raise ValueError("estimator must have early_stopping=False for a path over C")
-        settings_of(template)
+        Parameters.of(template)
         given = DEFAULT_CS[template.correction] if self.Cs is None else self.Cs
         Cs = np.unique(np.asarray(given, dtype=np.float64))
         if len(Cs) == 0 or not np.all((Cs > 0) & np.isfinite(Cs)):
@@ -147,25 +152,24 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         """
         template, Cs, rounds = self._checked()
         scorer = check_scoring(template, self.scoring)
-        template._prepare(X, y, sample_weight)  # the checks and messages of the classifier
+        # The checks and messages of the classifier.
+        template._bench(Arguments(X, y, sample_weight), Parameters.of(template), None)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         y = np.asarray(y).ravel()
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
-        rows: Any = X if hasattr(X, "shape") else np.asarray(X)
-        if sparse.issparse(rows):
-            rows = rows.tocsr()
-        folds = list(check_cv(self.cv, y, classifier=True).split(rows, y))
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = X.tocsr() if sparse.issparse(X) else X
+        examples = Arguments(X, y, sample_weight)
+        folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
         scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_path)(template, Cs, rounds, scorer, rows, y, sample_weight, *fold)
-            for fold in folds
+            delayed(_score_path)(template, Cs, rounds, scorer, examples, fold) for fold in folds
         )
         self.Cs_, self.scores_, self.scorer_ = Cs, np.array(scores).T, scorer
         best = int(np.argmax(self.scores_.mean(axis=1)))
         self.C_ = float(Cs[best])
         needed = Cs[: best + 1] if template.correction == "total" else Cs[best : best + 1]
-        least = _n_rounds(template)
-        *_, model = _models(template, needed, rounds, rows, y, sample_weight, at_least=least)
+        *_, model = _models(template, needed, rounds, _n_rounds(template), examples)
         self.best_estimator_ = model
         self.classes_ = model.classes_
         self.n_features_in_ = model.n_features_in_
@@ -215,22 +219,50 @@ def _n_rounds(template: CWBoostClassifier) -> int:
     return ROUNDS if isinstance(wanted, str) else int(wanted)
 
 
-def _models(template, Cs, rounds, X, y, sample_weight, at_least=0):
+def _path(template, Cs, rounds: int, at_least: int, train: Arguments):
+    """Yield a model per value of C: the first C, then `rounds` more with each further C.
+
+    The last has `at_least` rounds. The models equal those of fits with ``warm_start``, bit for bit,
+    but share columns and sorted features.
+    """
+    loop = None
+    for C in Cs.tolist():
+        model = clone(template).set_params(C=C)
+        with Fitting(model, train.X, train.y) as fitting:
+            if loop is None:
+                wanted = Parameters.of(model)
+                with model._bench(train, wanted, None) as bench:
+                    start, plan = recipe.decide(wanted, bench)
+                    loop = bench.loop(start, plan)
+            else:
+                n_rounds = loop.training.n_rounds + rounds
+                n_rounds = max(n_rounds, at_least) if Cs[-1] == C else n_rounds
+                model.set_params(n_estimators=n_rounds)
+                change_C(loop.training, C)
+                loop = replace(loop, n_rounds=n_rounds)
+            fitting.run(loop)
+        yield model
+
+
+def _models(template, Cs, rounds: int, at_least: int, train: Arguments):
     """Yield a model per value of C: a path of warm starts, or separate fits if stage-wise."""
     if template.correction == "total":
-        yield from clone(template)._fit_path(X, y, sample_weight, Cs, rounds, at_least=at_least)
+        yield from _path(template, Cs, rounds, at_least, train)
     else:
         for C in Cs:
-            yield clone(template).set_params(C=float(C)).fit(X, y, sample_weight)
+            model = clone(template).set_params(C=float(C))
+            yield model.fit(train.X, train.y, train.sample_weight)
 
 
-def _score_path(template, Cs, rounds, scorer, X, y, sample_weight, train, test):
-    """Return the score on the held-out rows after each C."""
-    X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
-    weight, test_weight = None, {}
-    if sample_weight is not None:
-        weight, test_weight = sample_weight[train], {"sample_weight": sample_weight[test]}
-    return [
-        scorer(model, X_test, y[test], **test_weight)
-        for model in _models(template, Cs, rounds, X_train, y[train], weight)
-    ]
+def _score_path(template, Cs, rounds: int, scorer, examples: Arguments, fold):
+    """Return the score on the held-out rows of a fold after each C."""
+    train, test = (_rows(examples, at) for at in fold)
+    weight = {} if test.sample_weight is None else {"sample_weight": test.sample_weight}
+    models = _models(template, Cs, rounds, 0, train)
+    return [scorer(model, test.X, test.y, **weight) for model in models]
+
+
+def _rows(examples: Arguments, at) -> Arguments:
+    """Return some of the examples."""
+    weight = None if examples.sample_weight is None else examples.sample_weight[at]
+    return Arguments(_safe_indexing(examples.X, at), examples.y[at], weight)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from cwboost.estimator.checks import check_choice
 from cwboost.estimator.export_rules import rule_of
-from cwboost.estimator.parameters import check_choice
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.families.joined_trees import plain_features
 from cwboost.kernels import log
@@ -163,7 +163,7 @@ class _Graph:
         )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="cwboost")
-        if classifier._categories():
+        if classifier._schema.categories:
             helper.set_model_props(model, {"categories": _categories_json(classifier)})
         model.ir_version = 8  # the version of the first runtimes with these operator sets
         self.onnx.checker.check_model(model)
@@ -176,7 +176,7 @@ def _categories_json(classifier) -> str:
     return json.dumps(
         {
             str(place if names is None else names[place]): known.tolist()
-            for place, known in classifier._categories().items()
+            for place, known in classifier._schema.categories.items()
         }
     )
 

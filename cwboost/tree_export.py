@@ -115,7 +115,7 @@ def to_shap(
     trees = model.trees
     if trees.category_sets is not None:
         raise TypeError("classifier must not compare categories, which trees of shap cannot do")
-    counts = np.maximum(node_counts(trees, classifier._check_predict(background)), 1e-6)
+    counts = np.maximum(node_counts(trees, classifier._encoded(background)), 1e-6)
     return {
         "trees": [
             _shap_tree(trees, model.nodes_of(tree), coef, counts)

@@ -115,7 +115,7 @@ def check_sums(model, explain):
     for n in rounds_of(model):
         found = explain(X, n_estimators=n)
         total = found.base + found.init + found.values.sum(axis=1)
-        scores = model.model_.scores(model._check_predict(X), n)
+        scores = model.model_.scores(model._encoded(X), n)
         np.testing.assert_allclose(total, scores, atol=1e-8)
         assert (model.init_ is None) == (not found.init.any())
 
@@ -229,7 +229,7 @@ def test_a_file_gives_the_same_model_and_inspect_reads_it(model, tmp_path, capsy
 
 def test_onnx_gives_the_same_answers(model):
     onnxruntime = pytest.importorskip("onnxruntime")
-    codes = model._check_predict(X).astype(np.float64)
+    codes = model._encoded(X).astype(np.float64)
     for n in rounds_of(model):
         session = onnxruntime.InferenceSession(
             to_onnx(model, n_estimators=n).SerializeToString(), providers=["CPUExecutionProvider"]

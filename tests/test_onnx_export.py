@@ -102,7 +102,7 @@ def test_categories_are_codes_of_the_input():
     clf = paper(n_estimators=9, categorical_features=[1, 2]).fit(X, y)
     model = to_onnx(clf)
     rows = np.vstack([X, [0.5, 39, np.nan], [0.5, np.nan, 4]])
-    given = answers(model, clf._check_predict(rows))
+    given = answers(model, clf._encoded(rows))
     np.testing.assert_array_equal(given["label"], clf.predict(rows))
     np.testing.assert_allclose(given["scores"], clf._scores(rows), rtol=1e-12, atol=1e-12)
     strange = np.array([[0.5, -1, 5], [0.5, 1e6, 8], [np.nan, 40, -3]])  # no codes: in no set

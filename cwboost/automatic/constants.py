@@ -18,19 +18,6 @@ ROUNDS = 400
 MOST_LENGTH = 30.0
 """Largest sum of the learning rates of the rounds that the recipe takes; few data want as many."""
 
-SHARE_LEFT_OUT = 0.2
-"""Share of the examples on which a holdout run is measured."""
-
-MOST_LEFT_OUT = 20_000
-"""Largest number of these: their log loss is then known within 1%."""
-
-ENOUGH_LEFT_OUT, MOST_SPLITS = 500, 3
-"""Small data are split again, until the first number of examples has been left out, or the second
-number of times: the log loss of few examples is noise."""
-
-NEGLIGIBLE = 2.0**-100
-"""Factor of the weights of examples left out: they count nothing, but their scores are followed."""
-
 LONGER_STEPS, LONGEST_STEP = 2.0, 0.3
 """A holdout run has the learning rate of the training times the first, up to the second, and fewer
 rounds accordingly: it finds as good a number of rounds in half of the time."""

@@ -1,207 +1,196 @@
-"""The recipe: start from a kernel model, boost as long as a holdout run says, train on all.
+"""The recipe: where boosting starts, how long it goes on, and the scale of the probabilities.
 
-A holdout run is a training in which a fifth of the examples has next to no weight, on small data a
-few such trainings together. The scores of these examples tell how long to boost, whether from the
-kernel model or from zero, and the scale of the probabilities. The data decide nothing else.
+What the parameters leave open is decided by holdout runs: trainings in which a fifth of the
+examples has next to no weight, on small data a few such trainings together. `decide` reads the
+parameters and what a bench measures; nothing else of the data decides.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
 
 from cwboost.automatic import constants as at
-from cwboost.column_generation import ColumnGeneration
 from cwboost.conformity import Conformity
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, scale_and_loss
-from cwboost.estimator.held_out.metrics import LOGLOSS, Metric
-from cwboost.estimator.initial import fitted_init
-from cwboost.estimator.problem import Problem
-from cwboost.kernels import log
-from cwboost.master import RestrictedMaster
-from cwboost.solvers.schedule import Settings
-from cwboost.support.samples import evenly_spaced
+from cwboost.estimator.held_out.metrics import LOGLOSS
+from cwboost.estimator.holdout import HoldoutRun
+from cwboost.estimator.initial import Start
+from cwboost.estimator.parameters import Parameters
+from cwboost.estimator.plan import HoldoutCurve, Plan
+from cwboost.families.init_models import resolve_init
 
-__all__ = [
-    "Plan",
-    "best_run",
-    "follow",
-    "holdout_run",
-    "init_of",
-    "is_worth_it",
-    "most_rounds",
-    "settings_of_run",
-    "splits",
-]
+__all__ = ["decide", "follow"]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What is settled before the first round, some of it by a holdout run.
+def decide(wanted: Parameters, bench) -> tuple[Start, Plan]:
+    """Return where boosting starts, and the plan of a training.
 
-    Training ends after `n_rounds` at the latest, of `step` times the learning rate. `scale` is that
-    of the probabilities, unless held-out examples tell it, and `watched` what early stopping
-    watches. Of the examples that a holdout run left out, `conformity` is at this scale, and `loss`
-    the log loss after these rounds. Without `keeps_base`, boosting had better start from zero than
-    from the base scores.
+    `bench` is a `cwboost.estimator.bench.Bench`, or has its methods.
     """
-
-    n_rounds: int
-    scale: float
-    watched: Metric | None = None
-    conformity: Conformity | None = None
-    loss: float = np.nan
-    keeps_base: bool = True
-    step: float = 1.0
-
-    def with_enough_rounds(self) -> Plan:
-        """Return a plan of the same length of boosting, of more rounds if these are few."""
-        n_rounds = max(self.n_rounds, min(at.ENOUGH_ROUNDS, at.MOST_TIMES * self.n_rounds))
-        return replace(self, n_rounds=n_rounds, step=self.n_rounds / n_rounds)
-
-
-def init_of(init, is_default: bool):
-    """Return what the parameter ``init`` means: "auto" is the kernel model with the default."""
-    if isinstance(init, str) and init == "auto":
-        return at.DEFAULT_INIT if is_default else None
-    return init
-
-
-def most_rounds(n_estimators, is_default: bool, settings: Settings) -> int:
-    """Return the largest number of rounds of a training."""
-    if not isinstance(n_estimators, str):
-        return int(n_estimators)
-    if is_default:
-        return ceil(at.MOST_LENGTH / settings.learning_rate)
-    return at.ROUNDS
+    stagewise = wanted.settings.stagewise
+    is_default = wanted.family.name == at.DEFAULT_FAMILY
+    chooses_rounds = (
+        is_default and stagewise and wanted.n_estimators is None and wanted.early_stopping is None
+    )
+    start, plan = _first_plan(wanted, bench, is_default)
+    if bench.has_validation:
+        return start, replace(plan, watched=LOGLOSS) if chooses_rounds else plan
+    fits_scale = wanted.probability_scale is None
+    if not chooses_rounds and not (fits_scale and stagewise and plan.n_rounds >= at.FEWEST_ROUNDS):
+        return start, plan
+    curve = holdout_curve(bench, start, plan, chooses_rounds)
+    if curve is None:
+        return start, plan
+    if chooses_rounds:
+        if _may_drop(wanted, bench, start):
+            start, curve, plan = _better_start(bench, start, curve, plan)
+        plan = _with_rounds(plan, curve, wanted.learning_rate is None)
+    plan = replace(plan, curve=curve)
+    if not fits_scale:
+        return start, plan
+    likely = {"scale": curve.kept_scale, "conformity": curve.conformity}
+    return start, plan.because("scale", "most likely on the examples left out", **likely)
 
 
-def is_worth_it(model, problem: Problem, rng, n_threads: int, facts) -> bool:
-    """Return True if an init model, fitted to a sample, tells enough about the classes."""
-    sample = problem.take(evenly_spaced(len(problem.y), at.SAMPLE))
-    fitted, scores = fitted_init(model, sample, rng, n_threads, facts)
-    if fitted is None:
-        return False
-    _, loss = scale_and_loss(scores, sample.y, sample.weight)
-    shares = np.bincount(sample.y, sample.weight) / sample.weight.sum()
-    shares = shares[shares > 0]
-    return loss < at.MOST_LOSS_LEFT * -(shares * log(shares)).sum()
-
-
-def best_run(run, counts, rng, may_drop_base: bool, n_rounds: int, chooses: bool) -> Plan | None:
-    """Do the holdout run, from the start that ends lower if there are two.
-
-    Trees may have to undo what the base scores get wrong: where a run from zero ends lower,
-    boosting starts from zero. With `chooses`, the run chooses this start, if `may_drop_base`, and
-    the number of rounds, at most `n_rounds`; else all rounds are trained. Return None if the
-    classes, of `counts` examples, are too small to leave an example out.
-    """
-    # Either run gets the same seed: what one finds does not depend on whether the other is done,
-    # as a continued training does one only.
-    drawn = list(splits(counts, rng))
-    if not drawn:
-        return None
-    seed = int(rng.integers(2**63))
-    found = run(np.random.default_rng(seed), drawn, False, n_rounds, chooses)
-    if found is None or not (chooses and may_drop_base):
-        return found
-    other = run(np.random.default_rng(seed), drawn, True, n_rounds, chooses)
-    if other is None or other.loss >= found.loss:
-        return found
-    return replace(other, keeps_base=False)
-
-
-def holdout_run(
-    problem: Problem,
-    bind,
-    n_threads: int,
-    settings: Settings,
-    rng,
-    drawn,
-    from_zero: bool,
-    n_rounds: int,
-    chooses: bool,
-) -> Plan | None:
-    """Train on most of the examples and follow the others: one training per array of `drawn`.
-
-    The examples drawn keep their place, with next to no weight: no part of X is copied, and the
-    master has their scores. ``bind(problem, rng)`` binds the family; `settings` and `n_rounds` are
-    those of the training to come. Return None if no round could be done.
-    """
-    shorter, settings = settings_of_run(settings)
-    base = None if from_zero else problem.base
-
-    def training(left_out: np.ndarray) -> ColumnGeneration:
-        weight = problem.weight.copy()
-        weight[left_out] *= at.NEGLIGIBLE
-        pricer = bind(replace(problem, weight=weight), rng)
-        master = RestrictedMaster(problem.counts, settings.C, weight, n_threads, base=base)
-        return ColumnGeneration(pricer, master, settings, rng)
-
-    runs = [training(left_out) for left_out in drawn]
-    every = np.concatenate(drawn)
-
-    def scores() -> np.ndarray:
-        return np.concatenate([run.master.scores_of(rows) for run, rows in zip(runs, drawn)])
-
-    y, weight = problem.y[every], problem.weight[every]
-    return follow(runs, scores, y, weight, n_rounds, shorter, chooses)
-
-
-def settings_of_run(settings: Settings) -> tuple[float, Settings]:
-    """Return by what factor a holdout run has fewer rounds than the training, and its settings."""
-    rate = settings.learning_rate
-    longer = max(rate, min(at.LONGER_STEPS * rate, at.LONGEST_STEP))
-    return rate / longer, replace(settings, learning_rate=longer, tol=0.0)
-
-
-def follow(runs, scores, y, weight, n_rounds: int, shorter: float, chooses: bool) -> Plan | None:
-    """Do the rounds of a holdout run, of all its trainings together; return what it found.
-
-    After a round ``scores()`` are those of the examples left out, of classes `y`. The run has
-    `shorter` times the rounds of the training to come, at most `n_rounds`.
-    """
-    last = ceil(n_rounds * shorter)
-    patience = ceil(at.PATIENCE / runs[0].settings.learning_rate)
-    losses, kept, scale, loss = [np.inf], None, LOSS_SCALE, np.nan
-    while runs[0].n_rounds < last:
-        going_on = [run.round() for run in runs]
-        if not all(going_on):
-            break
-        for run in runs:
-            run.model.forget_learners()
-        if chooses:
-            now = scores()
-            scale, loss = scale_and_loss(now, y, weight, scale)
-            losses.append(min(loss, losses[-1]))
-            if loss <= (1.0 + LOGLOSS.tolerance) * losses[-1]:
-                kept = runs[0].n_rounds, scale, loss, now
-            if losses[-1] >= (1.0 - at.LEAST_FALL) * losses[-patience - 1 :][0]:
-                break
-    if not all(run.n_rounds for run in runs):
-        return None
-    if kept is not None:
-        n_kept, scale, loss, now = kept
-        n_rounds = min(n_rounds, round(n_kept / shorter))
+def _first_plan(wanted: Parameters, bench, is_default: bool) -> tuple[Start, Plan]:
+    """Return what can be decided without a holdout run."""
+    rate = wanted.settings.learning_rate
+    if wanted.n_estimators is not None:
+        n_rounds, why = wanted.n_estimators, "given"
+    elif is_default and wanted.settings.stagewise:
+        n_rounds, why = ceil(at.MOST_LENGTH / rate), f"{at.MOST_LENGTH:g} / learning_rate"
     else:
-        now = scores()
-        scale, loss = scale_and_loss(now, y, weight)
-    return Plan(n_rounds, scale, conformity=Conformity.of(scale * now, y), loss=loss)
+        n_rounds, why = at.ROUNDS, "the default of total correction"
+    scale, why_scale = wanted.probability_scale, "given"
+    if scale is None:
+        scale, why_scale = LOSS_SCALE, "the inverse of the loss"
+    start, why_init = _first_start(wanted, bench, is_default)
+    plan = Plan(
+        n_rounds=n_rounds,
+        learning_rate=rate,
+        scale=scale,
+        init=None if start.base is None else start.base.model.name,
+        watched=wanted.early_stopping,
+        reasons={"n_rounds": why, "scale": why_scale, "init": why_init},
+    )
+    return start, plan
 
 
-def splits(counts, rng):
-    """Yield the examples left out, ascending, drawn by class, once or a few times."""
-    n_samples = counts.sum()
-    share = min(at.SHARE_LEFT_OUT, at.MOST_LEFT_OUT / n_samples)
-    sizes = np.rint(share * counts).astype(int)
-    if not sizes.any():
-        return
-    starts = np.cumsum(counts) - counts
-    for _ in range(min(at.MOST_SPLITS, ceil(at.ENOUGH_LEFT_OUT / sizes.sum()))):
-        drawn = [
-            start + rng.permutation(count)[:size]
-            for start, count, size in zip(starts, counts, sizes)
-        ]
-        yield np.sort(np.concatenate(drawn))
+def _first_start(wanted: Parameters, bench, is_default: bool) -> tuple[Start, str]:
+    """Return the start to try first, and why."""
+    if bench.previous is not None:
+        return bench.start(None), "that of the fitted model"
+    constrained = wanted.monotonic_cst is not None
+    if not _is_auto(wanted.init):
+        model = resolve_init(wanted.init)
+        if model is not None and constrained:
+            raise ValueError(
+                "init must be 'auto' or None with monotonic_cst, since an init model keeps no "
+                f"constraints, got {wanted.init!r}"
+            )
+        return bench.start(model), "given"
+    if constrained or not is_default:
+        return Start(), "monotonic_cst constrains the scores"
+    model = resolve_init(at.DEFAULT_INIT)
+    loss, of_shares = bench.init_loss(model, at.SAMPLE)
+    reason = f"log loss {loss:.4g} on a sample, {of_shares:.4g} by the class shares"
+    is_worth_it = loss < at.MOST_LOSS_LEFT * of_shares
+    return (bench.start(model) if is_worth_it else Start()), reason
+
+
+def _is_auto(init) -> bool:
+    return isinstance(init, str) and init == "auto"
+
+
+def _may_drop(wanted: Parameters, bench, start: Start) -> bool:
+    """Return True if boosting may start from zero in place of base scores."""
+    return _is_auto(wanted.init) and start.base is not None and bench.previous is None
+
+
+def _better_start(bench, start: Start, curve: HoldoutCurve, plan: Plan):
+    """Return the start, its curve and the plan: from zero if that run ends lower.
+
+    Trees may have to undo what the base scores get wrong.
+    """
+    from_zero = holdout_curve(bench, Start(), plan, chooses_rounds=True)
+    if from_zero is None:
+        return start, curve, plan
+    losses = f"holdout log loss {curve.kept_loss:.4g}, {from_zero.kept_loss:.4g} from zero"
+    if from_zero.kept_loss >= curve.kept_loss:
+        return start, curve, plan.because("init", losses)
+    return Start(), from_zero, plan.because("init", losses, init=None)
+
+
+def _with_rounds(plan: Plan, curve: HoldoutCurve, may_shorten_steps: bool) -> Plan:
+    """Return the plan with the rounds that a holdout run found best.
+
+    If these are few, more of them take smaller steps, of the same length in all.
+    """
+    best = min(plan.n_rounds, round(curve.kept_rounds / curve.ratio))
+    n_rounds, rate = best, plan.learning_rate
+    if may_shorten_steps:
+        n_rounds = max(best, min(at.ENOUGH_ROUNDS, at.MOST_TIMES * best))
+        rate *= best / n_rounds
+    reason = f"lowest holdout log loss after {best} rounds of learning rate {plan.learning_rate:g}"
+    return plan.because("n_rounds", reason, n_rounds=n_rounds, learning_rate=rate)
+
+
+def holdout_curve(bench, start: Start, plan: Plan, chooses_rounds: bool) -> HoldoutCurve | None:
+    """Return what a holdout run from a start finds, None if there can be none.
+
+    Its steps are longer than those of the training, and its rounds fewer accordingly.
+    """
+    rate = plan.learning_rate
+    longer = max(rate, min(at.LONGER_STEPS * rate, at.LONGEST_STEP))
+    most = ceil(plan.n_rounds * (rate / longer))
+    with bench.holdout(start, longer) as run:
+        if run is None:
+            return None
+        patience = ceil(at.PATIENCE / longer) if chooses_rounds else None
+        return follow(run, most, rate / longer, patience)
+
+
+def follow(run: HoldoutRun, most: int, ratio: float, patience: int | None) -> HoldoutCurve | None:
+    """Do up to `most` rounds of a holdout run; return its curve, None if no round could be done.
+
+    With `patience`, the run ends when so many rounds have lowered the log loss too little, and the
+    training is to reach the last round that is close to the lowest one. Without, only the last
+    round is measured.
+    """
+    rounds, losses, scales, best = [], [], [], [np.inf]
+    kept, kept_scores = 0, None
+
+    def measure(scores) -> float:
+        before = scales[-1] if scales else LOSS_SCALE
+        scale, loss = scale_and_loss(scores, run.y, run.weight, before)
+        rounds.append(run.n_rounds)
+        scales.append(scale)
+        losses.append(loss)
+        return loss
+
+    while run.n_rounds < most and run.round():
+        if patience is None:
+            continue
+        scores = run.scores()
+        loss = measure(scores)
+        best.append(min(loss, best[-1]))
+        if loss <= (1.0 + LOGLOSS.tolerance) * best[-1]:
+            kept, kept_scores = len(losses) - 1, scores
+        if best[-1] >= (1.0 - at.LEAST_FALL) * best[-patience - 1 :][0]:
+            break
+    if not run.n_rounds:
+        return None
+    if kept_scores is None:
+        kept_scores = run.scores()
+        measure(kept_scores)
+    return HoldoutCurve(
+        rounds=np.array(rounds),
+        loss=np.array(losses),
+        scale=np.array(scales),
+        ratio=ratio,
+        kept=kept,
+        conformity=Conformity.of(scales[kept] * kept_scores, run.y),
+    )

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwboost.baselines.base import BaselineClassifier
+from cwboost.baselines.base import BaselineClassifier, followed
 from cwboost.baselines.codes import random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
+from cwboost.estimator.checks import check_number
+from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.parameters import check_number
 from cwboost.families.outputs import unpack_outputs
 from cwboost.kernels import exp, log
 
@@ -189,18 +190,27 @@ class AdaBoostECCClassifier(BaselineClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self._keep_parameters(locals())
+        self.weak_learner = weak_learner
+        self.n_estimators = n_estimators
+        self.smoothing = smoothing
+        self.categorical_features = categorical_features
+        self.max_seconds = max_seconds
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("smoothing", self.smoothing, Real, 0.0, 1.0, low_open=True)
 
-    def _training(self, problem, family, rng, held_out) -> CodeTraining:
+    def _training(self, examples: Examples, rng) -> CodeTraining:
+        n_classes = len(examples.classes)
         return CodeTraining(
-            self._bind(problem, rng, family, 1),
-            problem,
-            len(self.classes_),
-            held_out,
+            pricer=self._bind(examples, rng, n_targets=1),
+            problem=examples.problem,
+            n_scores=n_classes,
+            held_out=followed(examples, n_classes),
             rng=rng,
             smoothing=float(self.smoothing),
         )

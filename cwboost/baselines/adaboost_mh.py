@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwboost.baselines.base import BaselineClassifier
+from cwboost.baselines.base import BaselineClassifier, followed
 from cwboost.baselines.labels import LabelTraining
+from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
 from cwboost.kernels import exp, log
 
@@ -95,18 +96,24 @@ class AdaBoostMHClassifier(BaselineClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self._keep_parameters(locals())
+        self.weak_learner = weak_learner
+        self.n_estimators = n_estimators
+        self.categorical_features = categorical_features
+        self.max_seconds = max_seconds
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def _training(self, problem, family, rng, held_out) -> LabelTraining:
-        n_classes = len(self.classes_)
+    def _training(self, examples: Examples, rng) -> LabelTraining:
+        n_classes = len(examples.classes)
         return LabelTraining(
-            self._bind(problem, rng, family, n_classes),
-            problem,
-            n_classes,
-            held_out,
+            pricer=self._bind(examples, rng, n_targets=n_classes),
+            problem=examples.problem,
+            n_scores=n_classes,
+            held_out=followed(examples, n_classes),
             code=2 * np.eye(n_classes, dtype=np.int8) - 1,
             shared=True,
-            decode=self._class_scores,
         )
 
     @export_rule("logistic per label")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cwboost.baselines.base import BaselineClassifier
+from cwboost.baselines.base import BaselineClassifier, followed
 from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
+from cwboost.estimator.checks import check_number, generator_of
+from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.parameters import check_number
+from cwboost.estimator.outcome import ModelOutcome
 from cwboost.kernels import exp, log
 
 if TYPE_CHECKING:
@@ -21,6 +24,25 @@ if TYPE_CHECKING:
     from cwboost.families.contract import WeakLearnerFamily
 
 __all__ = ["AdaBoostMOClassifier"]
+
+
+def decode(code, scores) -> np.ndarray:
+    """Return the scores of the classes from those of the bits of a code, one row per example."""
+    # Relative to each example's largest score, so that nothing overflows. Row by row sums: an
+    # example's result must not depend on those beside it.
+    scores = np.ascontiguousarray(scores)
+    largest = np.abs(scores).max(axis=1, keepdims=True)
+    gain, loss = exp(scores - largest), exp(-scores - largest)
+    total = np.stack([np.where(word > 0, loss, gain).sum(axis=1) for word in code], axis=1)
+    tiny = np.finfo(np.float64).tiny
+    return log(code.shape[1]) - log(np.maximum(total, tiny)) - largest
+
+
+class CodeOutcome(ModelOutcome):
+    """The outcome of training on a code, which decodes the scores."""
+
+    def attributes(self, stop_reason: str) -> dict[str, Any]:
+        return super().attributes(stop_reason) | {"code_": self.training.code}
 
 
 class AdaBoostMOClassifier(BaselineClassifier):
@@ -110,7 +132,16 @@ class AdaBoostMOClassifier(BaselineClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self._keep_parameters(locals())
+        self.weak_learner = weak_learner
+        self.n_estimators = n_estimators
+        self.code = code
+        self.code_size = code_size
+        self.categorical_features = categorical_features
+        self.max_seconds = max_seconds
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -122,39 +153,28 @@ class AdaBoostMOClassifier(BaselineClassifier):
                     f"code={self.code!r}"
                 )
 
-    def _n_scores(self) -> int:
-        """Draw the code and return its number of bits."""
+    def _training(self, examples: Examples, rng) -> LabelTraining:
         # A separate random stream draws the code, so that all families get the same code.
-        self.code_ = code_matrix(
-            self.code, len(self.classes_), self.code_size, self._generator().spawn(1)[0]
-        )
-        return self.code_.shape[1]
-
-    def _training(self, problem, family, rng, held_out) -> LabelTraining:
-        n_bits = self.code_.shape[1]
+        code_rng = generator_of(self.random_state).spawn(1)[0]
+        code = code_matrix(self.code, len(examples.classes), self.code_size, code_rng)
+        n_bits, decoder = code.shape[1], partial(decode, code)
         return LabelTraining(
-            self._bind(problem, rng, family, n_bits),
-            problem,
-            n_bits,
-            held_out,
-            code=self.code_,
+            pricer=self._bind(examples, rng, n_targets=n_bits),
+            problem=examples.problem,
+            n_scores=n_bits,
+            held_out=followed(examples, n_bits, decoder),
+            code=code,
             shared=False,
-            decode=self._class_scores,
+            decode=decoder,
         )
+
+    def _outcome(self, training, schema, classes) -> CodeOutcome:
+        return CodeOutcome(training, schema, classes)
 
     @export_rule("decoded code")
     def _class_scores(self, scores) -> np.ndarray:
         """Decode the scores of the bits, one row per example."""
-        # Relative to each example's largest score, so that nothing overflows. Row by row sums:
-        # an example's result must not depend on those beside it.
-        scores = np.ascontiguousarray(scores)
-        largest = np.abs(scores).max(axis=1, keepdims=True)
-        gain, loss = exp(scores - largest), exp(-scores - largest)
-        total = np.stack(
-            [np.where(word > 0, loss, gain).sum(axis=1) for word in self.code_], axis=1
-        )
-        tiny = np.finfo(np.float64).tiny
-        return log(self.code_.shape[1]) - log(np.maximum(total, tiny)) - largest
+        return decode(self.code_, scores)
 
     @export_rule("scores")
     def _logits(self, scores) -> np.ndarray:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
-from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
 from cwboost.callbacks import TimeLimit
 from cwboost.estimator.base import BoostingClassifier
+from cwboost.estimator.binding import Binder
+from cwboost.estimator.checks import (
+    check_callbacks,
+    check_n_jobs,
+    check_number,
+    check_verbose,
+    generator_of,
+)
+from cwboost.estimator.examples import Arguments, Examples, read
+from cwboost.estimator.fitting import Fitting
 from cwboost.estimator.held_out.scores import HeldOutScores
-from cwboost.estimator.parameters import check_callbacks, check_number, check_verbose
+from cwboost.estimator.outcome import ModelOutcome
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import with_callbacks
-from cwboost.families.sealing.pricer import SealedPricer, bind_family
+from cwboost.families.sealing.pricer import SealedPricer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -20,7 +30,7 @@ if TYPE_CHECKING:
 
     from cwboost.support.types import Features
 
-__all__ = ["BaselineClassifier"]
+__all__ = ["BaselineClassifier", "followed"]
 
 
 class BaselineClassifier(BoostingClassifier):
@@ -46,19 +56,17 @@ class BaselineClassifier(BoostingClassifier):
         X_val, y_val : array-likes, default=None
             Held-out examples; the history records their error.
         """
-        start, task = perf_counter(), self._fit_task(X, y)
-        with self._whole():
+        with Fitting(self, X, y) as fitting:
             self._check_parameters()
-            problem, family = self._prepare(X, y, sample_weight)
-            given = self._check_validation(X_val, y_val, None, family)
-            n_scores, held_out = self._n_scores(), []
-            if given is not None:
-                held_out.append(HeldOutScores(given[0], given[1], n_scores, self._class_scores))
-            training = self._training(problem, family, self._generator(), held_out)
+            class_weight = getattr(self, "class_weight", None)
+            arguments, schema = Arguments(X, y, sample_weight, X_val, y_val), self._learn_schema(X)
+            examples = read(arguments, schema, self._check_columns, class_weight)
+            training = self._training(examples, generator_of(self.random_state))
             callbacks = list(self.callbacks or [])
             if self.max_seconds is not None:
                 callbacks.append(TimeLimit(self.max_seconds))
-            self._run(RoundLoop(self, training, self.n_estimators, callbacks, start), task)
+            outcome = self._outcome(training, schema, examples.classes)
+            fitting.run(RoundLoop(training, self.n_estimators, outcome, callbacks))
         return self
 
     def _check_parameters(self) -> None:
@@ -69,15 +77,24 @@ class BaselineClassifier(BoostingClassifier):
         check_callbacks(self.callbacks)
         check_verbose(self.verbose)
 
-    def _bind(self, problem, rng, family, n_targets: int) -> SealedPricer:
-        """Return the family bound to the problem, its pricing sealed."""
-        context = self._context(problem, rng, family, n_targets)
-        return bind_family(family, problem.matrix[0], context, problem.rows)
-
-    def _n_scores(self) -> int:
-        """Return the number of scores that training adds up: that of the classes."""
-        return len(self.classes_)
-
-    def _training(self, problem, family, rng, held_out):
-        """Return the training on the problem, see `cwboost.estimator.rounds.Training`."""
+    def _training(self, examples: Examples, rng):
+        """Return the training on the examples, see `cwboost.estimator.rounds.Training`."""
         raise NotImplementedError
+
+    def _bind(self, examples: Examples, rng, n_targets: int) -> SealedPricer:
+        """Return the family bound to the training examples."""
+        n_threads = check_n_jobs(self.n_jobs)
+        binder = Binder(examples.schema, examples.classes, n_targets, n_threads)
+        return binder.bind(examples.problem, rng)
+
+    def _outcome(self, training, schema, classes) -> ModelOutcome:
+        """Return what the classifier becomes of a training."""
+        return ModelOutcome(training, schema, classes)
+
+
+def followed(examples: Examples, n_scores: int, decode: Callable | None = None) -> list:
+    """Return the scores of held-out examples, which `decode` maps to those of the classes."""
+    return [
+        HeldOutScores(X=one.X, y=one.y, n_scores=n_scores, decode=decode)
+        for one in examples.held_out.values()
+    ]

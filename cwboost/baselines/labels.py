@@ -28,12 +28,12 @@ class LabelTraining(VoteTraining):
 
     The code is (n_classes, n_scores), of -1 and +1. A `shared` learner has one vote per label; else
     a round has one learner per label. `decode` maps scores of labels to scores of classes, both
-    with one row per example.
+    with one row per example; None is the identity.
     """
 
     code: np.ndarray
     shared: bool
-    decode: Callable
+    decode: Callable | None = None
 
     extra_names = ("edge", "coefficient")
 
@@ -51,7 +51,7 @@ class LabelTraining(VoteTraining):
         self.objective = float(exp(min(log_sum - self._log_mass, 700.0)))
 
     def class_scores(self) -> np.ndarray:
-        return self.decode(self.scores.T).T
+        return self.scores if self.decode is None else self.decode(self.scores.T).T
 
     def round(self) -> bool:
         """Run one round of AdaBoost.MH; return False once training ends (`stop_reason`)."""

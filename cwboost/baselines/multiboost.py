@@ -10,10 +10,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
-from cwboost.baselines.base import BaselineClassifier
+from cwboost.baselines.base import BaselineClassifier, followed
 from cwboost.column_generation import PAYS, ColumnGeneration
+from cwboost.estimator.checks import check_choice, check_n_jobs, check_number
+from cwboost.estimator.examples import Examples
 from cwboost.estimator.held_out.calibration import predict_prior
-from cwboost.estimator.parameters import check_choice, check_number
+from cwboost.estimator.outcome import ModelOutcome
 from cwboost.kernels.one_thread import one_thread
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.lbfgsb import lbfgsb
@@ -82,8 +84,28 @@ class SharedColumnGeneration(ColumnGeneration):
         """Add the round to the model, with the final gap of the solver."""
         gap = relative_gap(self.master)
         self.n_unsolved += self.settings.solver == "lbfgsb" and gap > self.gap_tol
-        seconds = pricing_seconds, solver_seconds
-        return super().record(report, changes, *seconds, master_gap=gap, **extra)
+        return super().record(
+            report, changes, pricing_seconds, solver_seconds, master_gap=gap, **extra
+        )
+
+
+class SharedOutcome(ModelOutcome):
+    """The outcome of `SharedColumnGeneration`; it warns of rounds that ended with a large gap."""
+
+    def attributes(self, stop_reason: str) -> dict[str, Any]:
+        attributes, training = super().attributes(stop_reason), self.training
+        if attributes["n_iter_"] == 0:
+            model, weights = attributes["model_"], training.master.class_weights
+            return attributes | {"model_": predict_prior(model, weights, training.settings.C)}
+        if training.n_unsolved:
+            worst = attributes["history_"]["master_gap"].max()
+            warn_caller(
+                f"{training.n_unsolved} of {attributes['n_iter_']} rounds ended with a larger "
+                f"relative gap than gap_tol={training.gap_tol} (up to {worst:.2g}): rounding "
+                "allows no less",
+                ConvergenceWarning,
+            )
+        return attributes
 
 
 class MultiBoostClassifier(BaselineClassifier):
@@ -186,7 +208,20 @@ class MultiBoostClassifier(BaselineClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self._keep_parameters(locals())
+        self.weak_learner = weak_learner
+        self.n_estimators = n_estimators
+        self.C = C
+        self.solver = solver
+        self.gap_tol = gap_tol
+        self.max_working_sets = max_working_sets
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.max_seconds = max_seconds
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -196,29 +231,25 @@ class MultiBoostClassifier(BaselineClassifier):
         check_number("tol", self.tol, Real, 0.0)
         check_number("max_working_sets", self.max_working_sets, Integral, 2)
 
-    def _training(self, problem, family, rng, held_out) -> SharedColumnGeneration:
-        pricer = self._bind(problem, rng, family, len(self.classes_))
+    def _training(self, examples: Examples, rng) -> SharedColumnGeneration:
+        problem, n_classes = examples.problem, len(examples.classes)
         master = RestrictedMaster(
-            problem.counts, float(self.C), problem.weight, self._n_threads(), shared=True
+            problem.counts, float(self.C), problem.weight, check_n_jobs(self.n_jobs), shared=True
         )
         settings = Settings(
-            solver=self.solver, tol=float(self.tol), max_working_sets=int(self.max_working_sets)
+            C=float(self.C),
+            solver=self.solver,
+            tol=float(self.tol),
+            max_working_sets=int(self.max_working_sets),
         )
-        gap_tol = float(self.gap_tol)
-        return SharedColumnGeneration(pricer, master, settings, rng, held_out, gap_tol)
+        return SharedColumnGeneration(
+            pricer=self._bind(examples, rng, n_targets=n_classes),
+            master=master,
+            settings=settings,
+            rng=rng,
+            held_out=followed(examples, n_classes),
+            gap_tol=float(self.gap_tol),
+        )
 
-    def _fitted_attributes(self, fit, stop_reason) -> dict:
-        attributes = super()._fitted_attributes(fit, stop_reason)
-        if attributes["n_iter_"] == 0:
-            weights = fit.training.master.class_weights
-            attributes["model_"] = predict_prior(attributes["model_"], weights, self.C)
-            return attributes
-        n_unsolved = fit.training.n_unsolved
-        if n_unsolved:
-            worst = attributes["history_"]["master_gap"].max()
-            warn_caller(
-                f"{n_unsolved} of {attributes['n_iter_']} rounds ended with a larger relative "
-                f"gap than gap_tol={self.gap_tol} (up to {worst:.2g}): rounding allows no less",
-                ConvergenceWarning,
-            )
-        return attributes
+    def _outcome(self, training, schema, classes) -> SharedOutcome:
+        return SharedOutcome(training, schema, classes)

@@ -16,7 +16,7 @@ import json
 
 from cwboost.commands import CommandError, InputPath
 from cwboost.commands._models import load
-from cwboost.estimator.defaults import settings_of
+from cwboost.estimator.parameters import Parameters
 from cwboost.support.columns import aligned
 
 __all__ = ["add_arguments", "run"]
@@ -86,7 +86,8 @@ def _C(classifier) -> float | None:
         return None
     if "C" in classifier.history_:  # of a thin model
         return float(classifier.history_["C"][-1])
-    return float(settings_of(classifier).C if hasattr(classifier, "correction") else classifier.C)
+    is_ours = hasattr(classifier, "correction")
+    return float(Parameters.of(classifier).settings.C if is_ours else classifier.C)
 
 
 def _changed(estimator) -> dict:
@@ -109,7 +110,7 @@ def _importances(classifier, top: int) -> list[dict] | None:
         importances = classifier.feature_importances_
     except (AttributeError, NotImplementedError, ValueError):
         return None
-    names = classifier._feature_names()
+    names = classifier._schema.feature_names
     order = sorted(range(len(names)), key=lambda place: -importances[place])[:top]
     return [{"feature": names[i], "importance": float(importances[i])} for i in order]
 
@@ -121,7 +122,7 @@ def _strongest(classifier, top: int, C: float) -> list[dict]:
     ensemble, labels = classifier.ensemble_, classifier.classes_.tolist()
     if not classifier._scores_classes():
         labels = [f"bit {k}" for k in range(ensemble.n_scores)]
-    names, categories = classifier._feature_names(), classifier._categories()
+    names, categories = classifier._schema.feature_names, classifier._schema.categories
     rows = [
         row | {"edge": row["edge"] / C}
         for score, label in enumerate(labels)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
-from cwboost.automatic import constants as at
-from cwboost.automatic import recipe
+from cwboost.dask.crew import Crew
+from cwboost.dask.host import Setup
 from cwboost.dask.master import PartitionedMaster, sum_in_order
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
+from cwboost.estimator.examples import VALID, HeldOut
 from cwboost.estimator.held_out.calibration import calibrated
+from cwboost.estimator.held_out.followed import followed_sets
 from cwboost.estimator.held_out.metrics import Metric
-from cwboost.estimator.held_out.sets import followed_sets
+from cwboost.estimator.holdout import HoldoutRun
+from cwboost.estimator.splits import NEGLIGIBLE
 from cwboost.fitted_model import FittedModel
+from cwboost.solvers.schedule import Settings
 
-__all__ = ["VALID", "PartitionedSets", "holdout_run"]
-
-VALID = "held-out"
-"""The role of the partitions of `X_val`."""
+__all__ = ["PartitionedSets", "holdout_run"]
 
 
 class PartitionedSets:
@@ -29,7 +33,7 @@ class PartitionedSets:
         examples = {}
         for role, name in names.items():
             own = [(y, weight) for of, y, weight in parts if of == role]
-            examples[name] = None, *_joined(role, own)
+            examples[name] = _joined(role, own)
         self._sets = followed_sets(examples, classes, watched, None)
         self._roles = list(names)
         self._n_learners = 0
@@ -59,49 +63,50 @@ class PartitionedSets:
 
     def calibrated(self, model: FittedModel, fits_scale: bool) -> FittedModel:
         """Return the model calibrated on `X_val`, if it was given."""
-        if VALID not in self._roles:
+        valid = next((one for one in self._sets if one.name == VALID), None)
+        if valid is None:
             return model
-        (parts,) = self._crew.ask(("scores", (model.ensemble, VALID)))
-        valid = self._sets[self._roles.index(VALID)]
+        role = self._roles[self._sets.index(valid)]
+        (parts,) = self._crew.ask(("scores", (model.ensemble, role)))
         return calibrated(model, np.concatenate(parts), valid.y, valid.weight, fits_scale)
 
 
-def _joined(role, parts):
-    """Return classes and weights of the examples of a set."""
+def _joined(role: str, parts) -> HeldOut:
+    """Return the examples of a set, whose features stay where they are."""
     if not parts:
         raise ValueError(f"the {role} data have no rows: all partitions are empty")
     y = np.concatenate([y for y, _ in parts])
     if parts[0][1] is None:
-        return y, None
+        return HeldOut(None, y, None)
     weight = np.concatenate([weight for _, weight in parts])
     if not weight.sum() > 0:
         raise ValueError(f"the weights of the {role} data leave no example: all are zero")
-    return y, weight
+    return HeldOut(None, y, weight)
 
 
-def holdout_run(training, settings, rng, drawn, from_zero, n_rounds, chooses):
-    """Train on most of the examples and follow the others, the same as on one machine.
+@contextmanager
+def holdout_run(
+    crew: Crew, setup: Setup, family, settings: Settings, left_out, rng
+) -> Iterator[HoldoutRun]:
+    """Provide a holdout run on bound partitions, which are as before afterwards.
 
-    See `cwboost.automatic.recipe.holdout_run`; small data are split once only, by the first array
-    of `drawn`. The `training` is before its first round; the partitions are as before afterwards.
+    It has a single training, from the base scores of `setup` or from zero. `left_out` are places
+    among all examples.
     """
-    crew, pricer = training.master.crew, training.pricer
-    shorter, settings = recipe.settings_of_run(settings)
-    (parts,) = crew.ask(("leave_out", (drawn[0], at.NEGLIGIBLE, from_zero)))
+    from_zero = setup.base is None
+    (parts,) = crew.ask(("leave_out", (left_out, NEGLIGIBLE, from_zero)))
     masses, y, weight = zip(*parts)
     masses = sum_in_order(masses)
     q = (len(masses) - 1) * float(masses.sum()) / settings.C
-    has_base = training.master.has_base and not from_zero
-    master = PartitionedMaster(crew, masses, pricer.n_samples, q, has_base=has_base)
-    own = PartitionedPricer(master, pricer.family, rng)
-    run = PartitionedTraining(own, master, settings, rng)
+    master = PartitionedMaster(crew, masses, setup.n_total, q, has_base=not from_zero)
+    training = PartitionedTraining(PartitionedPricer(master, family, rng), master, settings, rng)
 
     def scores() -> np.ndarray:
         (parts,) = master.ask(("left_out", ()))
         return np.concatenate(parts)
 
-    examples = np.concatenate(y), np.concatenate(weight)
-    found = recipe.follow([run], scores, *examples, n_rounds, shorter, chooses)
-    crew.ask(("leave_out", ([], 1.0, False)))
-    crew.forget()
-    return found
+    try:
+        yield HoldoutRun([training], scores, np.concatenate(y), np.concatenate(weight))
+    finally:
+        crew.ask(("leave_out", ([], 1.0, False)))
+        crew.forget()

@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
-from cwboost.estimator.problem import Problem
+from cwboost.estimator.problem import Holder, Problem
 
-__all__ = ["MOST", "shared_start"]
+__all__ = ["SharedExamples", "shared_examples"]
 
 MOST = 2**14
 """Largest number of examples on which the client fits an init model."""
 
 
-def shared_start(crew: Crew, setup: Setup, start) -> Setup:
-    """Return the setup with the base scores from which all partitions start.
+@dataclass(frozen=True, eq=False)
+class SharedExamples:
+    """Training examples on the client, and their rows in each partition, by its index."""
 
-    ``start(problem)`` returns such scores or None, and the problem with those of its examples.
-    """
+    problem: Problem
+    rows: dict[int, np.ndarray]
+
+    def by_partition(self, scores: np.ndarray) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """Return rows and scores of the examples of each partition."""
+        ends = np.cumsum([len(rows) for rows in self.rows.values()])[:-1]
+        parts = np.split(np.argsort(self.problem.rows), ends)
+        return {index: (rows, scores[at]) for (index, rows), at in zip(self.rows.items(), parts)}
+
+
+def shared_examples(crew: Crew, setup: Setup) -> SharedExamples | None:
+    """Fetch examples from all partitions; return None if a class has none among them."""
     parts = crew.collect("examples", setup, MOST)
     places, X, weight = (
         np.concatenate([part[field] for part in parts.values()]) for field in (0, 2, 3)
     )
     order = np.argsort(places)
-    counts = setup.class_counts
-    y = np.searchsorted(np.cumsum(counts), places[order], side="right").astype(np.int64)
-    own = np.bincount(y, minlength=len(counts))
-    if (own == 0).any():
-        return setup
-    base, problem = start(Problem([X], order, y, own, weight[order]))
-    if base is None:
-        return setup
-    ranks = np.argsort(order)
-    ends = np.cumsum([len(part[0]) for part in parts.values()])[:-1]
-    of_partition = {
-        index: (part[1], problem.base[at])
-        for (index, part), at in zip(parts.items(), np.split(ranks, ends))
-    }
-    return replace(setup, base=base, own_scores=of_partition)
+    totals = setup.class_counts
+    y = np.searchsorted(np.cumsum(totals), places[order], side="right").astype(np.int64)
+    counts = np.bincount(y, minlength=len(totals))
+    if (counts == 0).any():
+        return None
+    problem = Problem(Holder(X), rows=order, y=y, counts=counts, weight=weight[order])
+    return SharedExamples(problem, {index: part[1] for index, part in parts.items()})

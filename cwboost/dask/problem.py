@@ -9,8 +9,9 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from cwboost.dask.host import Setup
 from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
-from cwboost.estimator.input.categories import categorical_facts, in_order_of
-from cwboost.estimator.input.columns import call
+from cwboost.estimator.input.categories import in_order_of
+from cwboost.estimator.input.columns import column_label
+from cwboost.estimator.input.schema import categorical_facts
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 
@@ -69,7 +70,7 @@ def shared_encoding(found, family, categorical_features, known=None) -> tuple[En
     """
     columns = check_columns(found)
     categories = in_order_of(known or {}, shared_categories(found))
-    numbers = {call(place, columns.names): len(known) for place, known in categories.items()}
+    numbers = {column_label(place, columns.names): len(own) for place, own in categories.items()}
     check_capabilities(family, n_categories=numbers)
     return Encoding(categorical_features, categories), columns
 

@@ -1,21 +1,17 @@
-"""The base class of every classifier of cwboost: input checks, prediction, files, explanations.
+"""The base class of every classifier of cwboost: prediction, calibration, explanations, files.
 
-A booster fits in class-sorted order on the examples of positive weight and leaves a `FittedModel`
-behind; this module prepares the first and reads the second. It holds no mathematics of boosting.
+Everything here reads the `FittedModel` that a training leaves behind, and nothing of the training.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
@@ -24,28 +20,18 @@ from sklearn.utils.validation import (
 )
 
 from cwboost.ensemble import inspection, shapley, tables
+from cwboost.estimator.checks import check_n_jobs, check_number
 from cwboost.estimator.export_rules import export_rule, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
-from cwboost.estimator.input.categories import (
-    categorical_facts,
-    check_categories,
-    encode,
-    in_order_of,
-    learn_categories,
-)
-from cwboost.estimator.input.columns import as_columns, call, is_frame
-from cwboost.estimator.input.monotonic import of_second_score, read_constraints
-from cwboost.estimator.parameters import check_number, check_weight
-from cwboost.estimator.problem import Problem, check_labels, find_missing, sort_by_class
-from cwboost.estimator.rounds import RoundLoop
-from cwboost.estimator.sklearn_callbacks import CallbackSupportMixin, FitTask
-from cwboost.families.contract import BindContext, WeakLearnerFamily
-from cwboost.families.discovery import check_capabilities, resolve_weak_learner
-from cwboost.families.sealing.forms import check_forms, check_scores
-from cwboost.families.sealing.sample import read_only
+from cwboost.estimator.input.categories import check_categories
+from cwboost.estimator.input.schema import InputSchema
+from cwboost.estimator.problem import encode_labels
+from cwboost.estimator.sklearn_callbacks import CallbackSupportMixin
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.discovery import resolve_weak_learner
+from cwboost.families.sealing.forms import check_scores
 from cwboost.fitted_model import FittedModel
-from cwboost.kernels import canonical, log_softmax, softmax, usable_threads
-from cwboost.kernels.threads import threads_of_jobs
+from cwboost.kernels import log_softmax, softmax
 from cwboost.model_file.saving import save
 from cwboost.support.extras import extra
 
@@ -94,10 +80,6 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     # ---------------------------------------------------------------- parameters
 
-    def _keep_parameters(self, values: dict) -> None:
-        """Keep the parameters of the constructor, given its ``locals()``."""
-        self.__dict__.update({name: value for name, value in values.items() if name != "self"})
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
 
@@ -138,187 +120,40 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = capabilities.sparse_input
         return tags
 
-    # ---------------------------------------------------------------- before training
+    # ---------------------------------------------------------------- columns of X
 
-    def _check_X(self, X, *, reset, family):
-        """Check a feature matrix for this estimator and what its family can take."""
-        if sparse.issparse(X) and X.ndim == 2:
-            # First of all: conversions write where the indices point.
-            X = canonical(X)
-        columns = as_columns(X)
-        if reset:
-            learned = learn_categories(columns, self.categorical_features)
-            self._set_categories(in_order_of(self._known_categories(), learned))
-        native = columns.to_native() if is_frame(columns) else columns
-        validate_data(self, native, reset=reset, skip_check_array=True)  # names and their number
-        categories = self._categories()
-        X = encode(columns, categories, self.categorical_features)
-        names = getattr(self, "feature_names_in_", None)
-        n_categories = {call(place, names): len(known) for place, known in categories.items()}
-        check_capabilities(family, n_categories=n_categories)
-        has_missing = find_missing(X, family)
-        check_capabilities(family, has_missing=has_missing, is_sparse=sparse.issparse(X))
-        return X
-
-    def _known_categories(self) -> dict:
-        """Return the categories of a fitted model that training goes on from."""
-        return self._categories() if getattr(self, "warm_start", False) else {}
-
-    def _set_categories(self, categories: dict) -> None:
-        """Set or remove ``categories_``, which only models with categorical columns have."""
-        self.__dict__.pop("categories_", None)
-        if categories:
-            self.categories_ = categories
-
-    def _prepare(self, X, y, sample_weight=None) -> tuple[Problem, WeakLearnerFamily]:
-        """Check X, y and the weights; set ``classes_``: the sorted problem, the family."""
-        family = resolve_weak_learner(self.weak_learner)
-        X = self._check_X(X, reset=True, family=family)
-        problem, self.classes_ = self._sorted(X, y, sample_weight)
-        return problem, family
-
-    def _sorted(self, X, y, sample_weight) -> tuple[Problem, np.ndarray]:
-        """Check y and the weights for a checked X: the sorted problem, the classes."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        check_labels(y)
-        class_weight = getattr(self, "class_weight", None)
-        return sort_by_class(X, y, sample_weight, class_weight)
-
-    def _check_validation(self, X_val, y_val, weight, family):
-        """Check held-out examples; return X, y encoded and the weights, None without examples."""
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val must be given together")
-        if X_val is not None:
-            return self._check_held_out(X_val, y_val, weight, family)
-        if weight is not None:
-            raise ValueError("sample_weight_val needs X_val and y_val")
-        return None
-
-    def _check_held_out(self, X, y, weight, family, names=("X_val", "y_val", "sample_weight_val")):
-        """Check examples that training only follows; return X, y encoded, and the weights."""
-        X = self._check_X(X, reset=False, family=family)
-        y = column_or_1d(y)
-        check_labels(y, names[1])
-        y = self._encode(y, names[1])
-        if len(y) != X.shape[0]:
-            raise ValueError(
-                f"{names[0]} has {X.shape[0]} rows and {names[1]} {len(y)}: they must be equal"
-            )
-        return X, y, check_weight(weight, len(y), names[2])
-
-    def _generator(self) -> np.random.Generator:
-        """The one generator of a fit, from ``random_state``."""
-        seed = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
-        return np.random.Generator(np.random.PCG64([int(word) for word in seed]))
-
-    def _context(self, problem: Problem, rng, family, n_targets: int) -> BindContext:
-        """Return what a family is told of the problem."""
-        names = getattr(self, "feature_names_in_", None)
-        given, categories = getattr(self, "monotonic_cst", None), self._categories()
-        monotonic = read_constraints(given, self.classes_, self.n_features_in_, names, categories)
-        if monotonic is not None:
-            check_capabilities(family, requires=["monotonic"])
-            if n_targets < len(monotonic):
-                monotonic = of_second_score(monotonic)
-        return BindContext(
-            n_targets=n_targets,
-            random_state=rng,
-            n_threads=self._n_threads(),
-            y=read_only(problem.y),
-            class_counts=read_only(problem.counts),
-            weight=read_only(problem.weight),
-            feature_names=None if names is None else tuple(self._feature_names()),
-            monotonic=None if monotonic is None else read_only(monotonic),
-            **categorical_facts(categories, self.n_features_in_),
+    @property
+    def _schema(self) -> InputSchema:
+        """The columns of X as `fit` has found them."""
+        return InputSchema(
+            family=self.family_,
+            categorical_features=self.categorical_features,
+            n_features=self.n_features_in_,
+            names=getattr(self, "feature_names_in_", None),
+            categories=getattr(self, "categories_", {}),
         )
 
-    def _n_threads(self) -> int:
-        """Threads for ``n_jobs``: None is one outside a joblib context, -1 all that are left."""
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, Integral, -np.inf)
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs must be a number of threads, -1 for all, or None, got 0")
-        return usable_threads(threads_of_jobs(self.n_jobs))
+    def _learn_schema(self, X, known=None) -> InputSchema:
+        """Learn the columns of a training matrix, for the checks of scikit-learn too.
 
-    def _encode(self, y, name) -> np.ndarray:
-        """Class index of each label; an unknown label is an error that calls `y` by `name`."""
-        try:
-            index = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        except TypeError as error:  # labels of another type, of which there is no order with these
-            raise ValueError(f"{name} must hold only training labels: {error}") from error
-        if not np.array_equal(self.classes_[index], y):
-            unknown = np.asarray(y)[self.classes_[index] != y][0]
-            raise ValueError(f"{name} must hold only training labels, got {unknown!r}")
-        return index
+        `known` are the categories of a model that training goes on from.
+        """
+        family = resolve_weak_learner(self.weak_learner)
+        schema = InputSchema.learn(X, family, self.categorical_features, known)
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(schema.attributes())
+        return schema
 
-    # ---------------------------------------------------------------- training
+    def _check_columns(self, X) -> None:
+        """Let scikit-learn check names and number of the columns of X."""
+        validate_data(self, X, reset=False, skip_check_array=True)
 
-    @contextmanager
-    def _whole(self):
-        """Keep the former model whole if `fit` ends before it has another one."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            if self.__dict__.get("model_") is before.get("model_"):
-                self.__dict__ = before
-            raise
-
-    def _fit_task(self, X, y) -> FitTask | None:
-        """Return what tells callbacks of scikit-learn of this fit, None if it has none."""
-        return FitTask(self, X, y) if hasattr(self, "_skl_callbacks") else None
-
-    def _run(self, fit: RoundLoop, task: FitTask | None = None) -> None:
-        """Do the rounds of a fit and take what they give, also if an error ended them early."""
-        if task is not None:
-            task.begin(fit)
-        try:
-            stop_reason, error = fit.run()
-            self._take(fit, stop_reason, error)
-        except KeyboardInterrupt as interrupt:
-            # It came while the model was put together: do that again, then pass it on.
-            error = interrupt
-            self._take(fit, "interrupted", error)
-        if error is not None:
-            raise error
-        if task is not None:
-            task.end()
-
-    def _take(self, fit: RoundLoop, stop_reason: str, error: BaseException | None) -> None:
-        """Become the model of the finished rounds; stay the former one if there are none."""
-        if error is None or fit.training.n_rounds:
-            self.__dict__.update(self._fitted_attributes(fit, stop_reason))
-
-    def _fitted_attributes(self, fit: RoundLoop, stop_reason: str) -> dict:
-        """Return the fitted attributes by name; a subclass adds its own."""
-        ensemble = fit.training.model.ensemble()
-        history = fit.training.model.history
-        pricer = fit.training.pricer
-        sample = getattr(pricer, "sample", None)  # partitions keep their examples
-        if sample is not None and ensemble.n_rounds:
-            check_forms(ensemble.learners, pricer.family, sample.X, ensemble.coef())
-        return {
-            "model_": FittedModel(ensemble, self.classes_, **fit.known),
-            "n_iter_": ensemble.n_rounds,
-            "history_": {name: np.array(values) for name, values in history.items()},
-            "family_": pricer.family,
-            "stop_reason_": stop_reason,
-        }
-
-    def _snapshot(self, fit: RoundLoop):
-        """Return a copy of this classifier from which training can go on."""
-        raise TypeError(f"{type(self).__name__} has no warm start, hence no checkpoints")
+    def _encoded(self, X):
+        """Return X as the matrix of numbers that the weak learners read."""
+        check_is_fitted(self)
+        return self._schema.encode(X, self._check_columns)
 
     # ---------------------------------------------------------------- after training
-
-    def _check_predict(self, X):
-        check_is_fitted(self)
-        return self._check_X(X, reset=False, family=self.family_)
 
     @property
     def ensemble_(self) -> Ensemble:
@@ -337,19 +172,19 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X, n_estimators=None) -> np.ndarray:
         """Return the scores of every class, shape (n_samples, n_classes)."""
-        X = self._check_predict(X)
-        scores = self.model_.scores(X, n_estimators, self._n_threads())
+        X = self._encoded(X)
+        scores = self.model_.scores(X, n_estimators, check_n_jobs(self.n_jobs))
         shape = X.shape[0], self.ensemble_.n_scores
         return self._class_scores(check_scores(scores, self.family_, shape))
 
     def _staged_scores(self, X):
-        X = self._check_predict(X)
+        X = self._encoded(X)
         for scores in self.model_.staged_scores(X):
             yield self._class_scores(scores)
 
     @export_rule("identity")
     def _class_scores(self, scores) -> np.ndarray:
-        """Return class scores from ensemble scores; the same unless those are scores of bits."""
+        """Decode ensemble scores; identity unless they are code bits."""
         return scores
 
     def _decision(self, scores) -> np.ndarray:
@@ -470,11 +305,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"the ensemble has {ensemble.n_scores} scores for {len(classes)} classes"
             )
-        check_categories(self._categories(), self.n_features_in_)
-
-    def _categories(self) -> dict:
-        """Return the sorted categories of each categorical column, by its place."""
-        return getattr(self, "categories_", {})
+        check_categories(self._schema.categories, self.n_features_in_)
 
     def calibrate(self, X: Features, y: ArrayLike) -> Self:
         """Fit the scale of `predict_proba` on examples that the model was not trained on.
@@ -494,7 +325,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         scores = self._scores(X)
         y = column_or_1d(y)
         check_consistent_length(scores, y)
-        self.model_ = calibrated(self.model_, scores, self._encode(y, "y"))
+        self.model_ = calibrated(self.model_, scores, encode_labels(y, self.classes_))
         return self
 
     def _require_scale(self) -> None:
@@ -594,7 +425,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not self._scores_classes():
             raise TypeError(f"the learners of {type(self).__name__} vote for bits, not for classes")
-        return inspection.class_columns(self.ensemble_, int(self._encode([label], "label")[0]))
+        (index,) = encode_labels([label], self.classes_, "label")
+        return inspection.class_columns(self.ensemble_, int(index))
 
     def explain(self, X: Features, n_estimators: int | None = None) -> Explanation:
         """Split the scores by feature, exactly.
@@ -623,7 +455,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ensemble = self.ensemble_
         if not inspection.is_additive(ensemble):
             return self.shap_values(X, n_estimators=n_estimators)
-        X = self._check_predict(X)
+        X = self._encoded(X)
         ensemble.path.check_rounds(n_estimators, "n_estimators")
         constant, parts = inspection.contributions(ensemble, X, n_estimators)
         return Explanation(constant, parts, self._init_scores(X))
@@ -665,16 +497,17 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         For the plots of the package shap: ``shap.Explanation(values, base_values, data=X)`` with
         ``base_values = base + init``.
         """
-        X = self._check_predict(X)
-        background = X if background is None else self._check_predict(background)
+        X = self._encoded(X)
+        background = X if background is None else self._encoded(background)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
         if not self._scores_classes():
             raise TypeError(
                 f"SHAP values split sums of votes; the scores of {type(self).__name__} are not "
                 "sums of votes for classes"
             )
-        given = self.ensemble_, X, background, n_estimators, self._n_threads()
-        values, base = shapley.shapley_values(*given)
+        values, base = shapley.shapley_values(
+            self.ensemble_, X, background, n_estimators, check_n_jobs(self.n_jobs)
+        )
         return Explanation(base, values, self._init_scores(X))
 
     def _scores_classes(self) -> bool:
@@ -684,7 +517,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _init_scores(self, X) -> np.ndarray:
         """Return the base scores of a checked X, zeros without an init model."""
         base, shape = self.init_, (X.shape[0], self.ensemble_.n_scores)
-        return np.zeros(shape) if base is None else base(X, self._n_threads())
+        return np.zeros(shape) if base is None else base(X, check_n_jobs(self.n_jobs))
 
     def to_frame(self, n_estimators: int | None = None) -> pandas.DataFrame:
         """Return the nodes of all learners as a pandas DataFrame, one row per node.
@@ -734,7 +567,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         for row in rows:
             if row["threshold"] is not None and not np.isfinite(row["threshold"]):
                 row["threshold"] = str(row["threshold"])
-        classes, features = self.classes_.tolist(), self._feature_names()
+        classes, features = self.classes_.tolist(), self._schema.feature_names
         content = {"classes": classes, "features": features, "nodes": rows}
         return json.dumps(content, allow_nan=False)
 
@@ -755,20 +588,16 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         with extra("frames", "strongest needs pandas"):
             import pandas
-        labels = self.classes_ if label is None else [label]
-        given = self._feature_names(), self._categories(), n_learners
-        parts = [tables.strongest(self.class_columns(one), one, *given) for one in labels]
+        names, categories = self._schema.feature_names, self._schema.categories
+        parts = [
+            tables.strongest(self.class_columns(one), one, names, categories, n_learners)
+            for one in (self.classes_ if label is None else [label])
+        ]
         rows = [row for part in parts for row in part]
         return pandas.DataFrame(rows, columns=list(tables.STRONGEST))
 
     def _node_rows(self, n_estimators) -> list[dict]:
         check_is_fitted(self)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
-        names, categories = self._feature_names(), self._categories()
+        names, categories = self._schema.feature_names, self._schema.categories
         return tables.node_rows(self.ensemble_, self.classes_, names, categories, n_estimators)
-
-    def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            return [f"feature {f}" for f in range(self.n_features_in_)]
-        return [str(name) for name in names]

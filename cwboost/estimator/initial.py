@@ -2,71 +2,99 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale
+from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale, scale_and_loss
 from cwboost.estimator.problem import Problem
 from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_scores
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
+from cwboost.kernels import log
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["fitted_init", "start_again", "start_from"]
+__all__ = ["InitFitter", "Start"]
 
 MOST_FOR_SCALE = 50_000
-"""Examples that tell the scale of base scores to three digits; all would take copies of scores."""
+"""Examples that determine the scale of base scores to three digits; all would take copies of
+scores."""
 
 
-def start_from(
-    model: InitModel | None, problem: Problem, rng, n_threads: int, facts
-) -> tuple[BaseScores | None, Problem]:
-    """Fit an init model; return its base scores, and the problem with those of its examples.
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where boosting starts: base scores, and those of the training examples, out of sample.
 
-    The scores that the model gives the training examples without their own labels are scaled to
-    half of the log-odds, which is what boosting with the exponential loss estimates. Without a
-    model, or if the data do not suit it, boosting starts from zero.
+    Without base scores it starts from zero. The `scores` are an array, (n_samples, n_classes), or
+    what a bench has in its place.
     """
-    fitted, scores = fitted_init(model, problem, rng, n_threads, facts)
-    if fitted is None:
-        return None, problem
-    rows = evenly_spaced(len(problem.y), MOST_FOR_SCALE)
-    scale = fit_scale(scores[rows], problem.y[rows], problem.weight[rows])
-    factor = scale / LOSS_SCALE
-    return BaseScores(model, fitted, factor), replace(problem, base=factor * scores)
+
+    base: BaseScores | None = None
+    scores: Any = None
 
 
-def start_again(base: BaseScores | None, problem: Problem, rng, n_threads: int, facts):
-    """Return `base`, and a problem with its scores of the examples, without their own labels.
+@dataclass(frozen=True, eq=False)
+class InitFitter:
+    """Fits init models to training examples; `facts` are those of columns of categories."""
 
-    The init model is fitted again for these. It stays the fitted one nevertheless: weak learners
-    were trained to correct it.
-    """
-    if base is None:
-        return None, problem
-    fitted, scores = fitted_init(base.model, problem, rng, n_threads, facts)
-    own = base(problem.X(), n_threads) if fitted is None else base.factor * scores
-    return base, replace(problem, base=own)
+    rng: np.random.Generator
+    n_threads: int
+    facts: Mapping[str, np.ndarray]
 
+    def start(self, model: InitModel, problem: Problem) -> Start:
+        """Fit an init model; start from zero if the data do not suit it.
 
-def fitted_init(model: InitModel | None, problem: Problem, rng, n_threads: int, facts):
-    """Return a fitted init model and its scores of the examples without their own labels, or None.
+        Its out-of-sample scores are scaled to half of the log-odds, which is what boosting with
+        the exponential loss estimates.
+        """
+        fitted, scores = self._fit(model, problem)
+        if fitted is None:
+            return Start()
+        rows = evenly_spaced(len(problem.y), MOST_FOR_SCALE)
+        scale = fit_scale(scores[rows], problem.y[rows], problem.weight[rows])
+        factor = scale / LOSS_SCALE
+        return Start(BaseScores(model, fitted, factor), factor * scores)
 
-    `facts` is what `InitContext` says of the columns of categories.
-    """
-    if model is None:
-        return None, None
-    context = InitContext(
-        n_classes=len(problem.counts),
-        weight=problem.weight,
-        random_state=int(rng.integers(2**31)),
-        n_threads=n_threads,
-        **facts,
-    )
-    fitted, scores = model.fit(read_only(problem.X()), problem.y, context)
-    if fitted is None:
-        return None, None
-    scores = checked_scores(scores, model, (len(problem.y), len(problem.counts)))
-    return fitted, np.ascontiguousarray(scores)
+    def start_again(self, base: BaseScores | None, problem: Problem) -> Start:
+        """Start from the base scores of a fitted model.
+
+        Its init model is fitted again for out-of-sample scores of the training examples. It stays
+        the fitted one nevertheless: weak learners were trained to correct it.
+        """
+        if base is None:
+            return Start()
+        fitted, scores = self._fit(base.model, problem)
+        own = base(problem.X(), self.n_threads) if fitted is None else base.factor * scores
+        return Start(base, own)
+
+    def sample_loss(self, model: InitModel, problem: Problem, n: int) -> tuple[float, float]:
+        """Return the out-of-sample log loss on `n` examples, and that of the class shares.
+
+        The former is infinite if the data do not suit the model.
+        """
+        sample = problem.take(evenly_spaced(len(problem.y), n))
+        shares = np.bincount(sample.y, sample.weight) / sample.weight.sum()
+        shares = shares[shares > 0]
+        fitted, scores = self._fit(model, sample)
+        if fitted is None:
+            return np.inf, 0.0
+        _, loss = scale_and_loss(scores, sample.y, sample.weight)
+        return loss, float(-(shares * log(shares)).sum())
+
+    def _fit(self, model: InitModel, problem: Problem):
+        """Return a fitted init model and its out-of-sample scores, or None of each."""
+        context = InitContext(
+            n_classes=len(problem.counts),
+            weight=problem.weight,
+            random_state=int(self.rng.integers(2**31)),
+            n_threads=self.n_threads,
+            **self.facts,
+        )
+        fitted, scores = model.fit(read_only(problem.X()), problem.y, context)
+        if fitted is None:
+            return None, None
+        scores = checked_scores(scores, model, (len(problem.y), len(problem.counts)))
+        return fitted, np.ascontiguousarray(scores)

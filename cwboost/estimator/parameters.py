@@ -1,79 +1,140 @@
-"""Checks of parameters."""
+"""The parameters of `CWBoostClassifier` as one value: checked, with defaults by correction."""
 
 from __future__ import annotations
 
-from numbers import Integral
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from cwboost.estimator.checks import (
+    check_auto,
+    check_callbacks,
+    check_choice,
+    check_n_jobs,
+    check_number,
+    check_verbose,
+)
+from cwboost.estimator.held_out.metrics import Metric, watched_metric
+from cwboost.estimator.held_out.stopping import patience_for
+from cwboost.families.discovery import check_capabilities, resolve_weak_learner
+from cwboost.master import LARGEST_C
+from cwboost.solvers.schedule import Settings
 
-__all__ = [
-    "check_auto",
-    "check_callbacks",
-    "check_choice",
-    "check_number",
-    "check_verbose",
-    "check_weight",
-]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike
 
+    from cwboost.families.contract import WeakLearnerFamily
 
-def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
-    """Check kind (Integral or Real) and range of a scalar parameter and return it."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
-        wanted = "an integer" if kind is Integral else "a number"
-        raise TypeError(f"{name} must be {wanted}, got {value!r}")
-    # Compared as a Python number: NumPy would cast the bound to the value's type, and overflow.
-    number = value.item() if isinstance(value, np.generic) else value
-    if not (low < number if low_open else low <= number) or not number <= high:
-        bound = ">" if low_open else ">="
-        upper = "" if high == np.inf else f" and <= {high}"
-        raise ValueError(f"{name} must be {bound} {low}{upper}, got {value!r}")
-    return value
+__all__ = ["Parameters"]
 
-
-def check_auto(name, value, kind, low, high=np.inf, *, low_open=False):
-    """Check a parameter that is "auto" or a number, see `check_number`, and return it."""
-    if not isinstance(value, str):
-        return check_number(name, value, kind, low, high, low_open=low_open)
-    if value != "auto":
-        raise ValueError(f"{name} must be 'auto' or a number, got {value!r}")
-    return value
-
-
-def check_choice(name, value, choices):
-    """Check a parameter that takes one of a few strings and return it."""
-    if not (isinstance(value, str) and value in choices):
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
-    return value
+DEFAULTS = {
+    # The method of the paper.
+    "total": {"C": 1e4, "learning_rate": 1.0, "subsample": 1.0},
+    # The lowest error on validation parts. With this C the penalty of the coefficients does not
+    # count.
+    "stagewise": {"C": 1e12, "learning_rate": 0.1, "subsample": 0.5},
+}
 
 
-def check_callbacks(callbacks):
-    """Check the parameter `callbacks`: None, or a list of objects with ``on_round_end``."""
-    if not isinstance(callbacks, list | tuple | None):
-        raise TypeError(f"callbacks must be a list or None, got {callbacks!r}")
-    for place, callback in enumerate(callbacks or []):
-        is_class = isinstance(callback, type)
-        if is_class or not callable(getattr(callback, "on_round_end", None)):
-            raise TypeError(
-                f"callbacks[{place}] must be an object with a method on_round_end(state), got "
-                f"{callback!r}"
-            )
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What a fit was asked for.
+
+    `n_estimators`, `probability_scale`, `early_stopping` (the metric) and `learning_rate` are None
+    if they are to be chosen, or not used; `init` is "auto" then. `keeps_state` is True if the state
+    for an exact continuation may be needed.
+    """
+
+    family: WeakLearnerFamily
+    init: Any
+    n_estimators: int | None
+    settings: Settings
+    learning_rate: float | None
+    early_stopping: Metric | None
+    validation_fraction: float
+    n_iter_no_change: int | str
+    categorical_features: Any
+    monotonic_cst: ArrayLike | Mapping[Any, Any] | None
+    class_weight: Mapping[Any, float] | str | None
+    warm_start: bool
+    keeps_state: bool
+    callbacks: list
+    random_state: int | np.random.RandomState | None
+    n_threads: int
+    verbose: int
+    probability_scale: float | None
+
+    @classmethod
+    def of(cls, classifier) -> Parameters:
+        """Check the parameters of a classifier and fill in defaults."""
+        n_estimators = check_auto("n_estimators", classifier.n_estimators, Integral, 1)
+        fraction = classifier.validation_fraction
+        check_number("validation_fraction", fraction, Real, 0.0, low_open=True)
+        scale = classifier.probability_scale
+        check_auto("probability_scale", scale, Real, 0, 1e6, low_open=True)
+        check_callbacks(classifier.callbacks)
+        check_verbose(classifier.verbose)
+        settings = _settings_of(classifier)
+        metric = watched_metric(classifier.early_stopping)
+        patience_for(classifier.n_iter_no_change, settings.learning_rate)
+        family = resolve_weak_learner(classifier.weak_learner)
+        if settings.columns_per_round > 1:
+            check_capabilities(family, requires=["several_columns"])
+        callbacks = list(classifier.callbacks or [])
+        asked = [getattr(one, "needs_training_state", False) for one in callbacks]
+        return cls(
+            family=family,
+            init=classifier.init,
+            n_estimators=None if isinstance(n_estimators, str) else int(n_estimators),
+            settings=settings,
+            learning_rate=classifier.learning_rate,
+            early_stopping=metric,
+            validation_fraction=fraction,
+            n_iter_no_change=classifier.n_iter_no_change,
+            categorical_features=classifier.categorical_features,
+            monotonic_cst=classifier.monotonic_cst,
+            class_weight=classifier.class_weight,
+            warm_start=classifier.warm_start,
+            keeps_state=bool(classifier.warm_start or any(asked)),
+            callbacks=callbacks,
+            random_state=classifier.random_state,
+            n_threads=check_n_jobs(classifier.n_jobs),
+            verbose=int(classifier.verbose),
+            probability_scale=None if isinstance(scale, str) else float(scale),
+        )
 
 
-def check_verbose(verbose):
-    """Check the parameter `verbose`: a bool, or an integer >= 0."""
-    if not isinstance(verbose, bool | np.bool_):
-        check_number("verbose", verbose, Integral, 0)
-
-
-def check_weight(weight, n_samples: int, name: str):
-    """Check the weights of held-out examples; return them as float64, None if there are none."""
-    if weight is None:
-        return None
-    weight = np.asarray(weight, dtype=np.float64)
-    if weight.shape != (n_samples,):
-        raise ValueError(f"{name} must have shape ({n_samples},), got {weight.shape}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = weight.sum()
-    if not ((weight >= 0).all() and 0 < total < np.inf):
-        raise ValueError(f"{name} must be finite, not negative, of a finite sum > 0, got {total}")
-    return weight
+def _settings_of(classifier) -> Settings:
+    """Check the parameters of column generation and fill in the defaults of the correction."""
+    check_number("columns_per_round", classifier.columns_per_round, Integral, 1)
+    check_number("max_working_sets", classifier.max_working_sets, Integral, 1)
+    check_number("epsilon", classifier.epsilon, Real, 0.0)
+    check_number("tol", classifier.tol, Real, 0.0)
+    correction = check_choice("correction", classifier.correction, tuple(DEFAULTS))
+    values = {}
+    for name, high in {"C": LARGEST_C, "learning_rate": 1.0, "subsample": 1.0}.items():
+        value = getattr(classifier, name)
+        value = DEFAULTS[correction][name] if value is None else value
+        values[name] = float(check_number(name, value, Real, 0.0, high, low_open=True))
+    if correction == "total" and values["learning_rate"] != 1.0:
+        raise ValueError(
+            "learning_rate must be None or 1 with correction='total', which solves for every "
+            f"coefficient, got {classifier.learning_rate!r}"
+        )
+    check_choice("solver", classifier.solver, ("fcd", "fcd_printed", "lbfgsb"))
+    stagewise = correction == "stagewise"
+    if stagewise and classifier.solver != "fcd":
+        raise ValueError(
+            "solver must be 'fcd' with correction='stagewise', which takes one step per "
+            f"coefficient, got {classifier.solver!r}"
+        )
+    return Settings(
+        max_working_sets=1 if stagewise else int(classifier.max_working_sets),
+        epsilon=float(classifier.epsilon),
+        solver=classifier.solver,
+        tol=float(classifier.tol),
+        columns_per_round=int(classifier.columns_per_round),
+        **values,
+    )

@@ -11,19 +11,37 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["Problem", "check_labels", "find_missing", "fingerprint", "sort_by_class"]
+__all__ = [
+    "Holder",
+    "Problem",
+    "check_labels",
+    "encode_labels",
+    "find_missing",
+    "fingerprint",
+    "sort_by_class",
+]
+
+
+class Holder:
+    """Holds a matrix until it is released, for all who share the holder."""
+
+    def __init__(self, X):
+        self.X = X
+
+    def release(self) -> None:
+        self.X = None
 
 
 @dataclass(frozen=True)
 class Problem:
     """Checked training data: examples of positive weight, sorted by class.
 
-    `matrix` is a list of X alone, and empty once released. The examples are its `rows`, in this
-    order. `y` are class indices, `counts` the numbers of each, `weight` has a mean between 1/2 and
-    1, and `base`, (n_samples, n_classes), are base scores without the examples' own labels.
+    The examples are the `rows` of the matrix in `holder`, in this order. `y` are class indices,
+    `counts` the numbers of each, `weight` has a mean between 1/2 and 1, and `base`, (n_samples,
+    n_classes), are out-of-sample base scores.
     """
 
-    matrix: list
+    holder: Holder
     rows: np.ndarray
     y: np.ndarray
     counts: np.ndarray
@@ -32,16 +50,12 @@ class Problem:
 
     def X(self, at=slice(None)):
         """Return a copy of the examples, or of those at some places."""
-        return self.matrix[0][self.rows[at]]
-
-    def release(self) -> None:
-        """Let X go, of this problem and of all that share it."""
-        self.matrix.clear()
+        return self.holder.X[self.rows[at]]
 
     def take(self, at) -> Problem:
         """Return the problem of some of the examples, given in ascending order."""
         return Problem(
-            matrix=self.matrix,
+            holder=self.holder,
             rows=self.rows[at],
             y=self.y[at],
             counts=np.bincount(self.y[at], minlength=len(self.counts)),
@@ -79,6 +93,18 @@ def _is_missing(label) -> bool:
     return isinstance(label, float) and not np.isfinite(label)
 
 
+def encode_labels(y, classes, name: str = "y") -> np.ndarray:
+    """Return the class index of each label of `y`, which messages call `name`."""
+    try:
+        index = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    except TypeError as error:  # labels of another type, which has no order with these
+        raise ValueError(f"{name} must hold only training labels: {error}") from error
+    if not np.array_equal(classes[index], y):
+        unknown = np.asarray(y)[classes[index] != y][0]
+        raise ValueError(f"{name} must hold only training labels, got {unknown!r}")
+    return index
+
+
 def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarray]:
     """Sort checked examples by class, without those of weight zero; return problem and classes."""
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -104,7 +130,7 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
     rows = used[order]
     weight = weight[rows]
     problem = Problem(
-        matrix=[X],
+        holder=Holder(X),
         rows=rows,
         y=encoded[order].astype(np.int64),
         counts=np.bincount(encoded, minlength=len(classes)),

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.model import Ensemble
-from cwboost.estimator.input.columns import call
+from cwboost.estimator.input.columns import column_label
+from cwboost.estimator.input.schema import InputSchema
 from cwboost.families.outputs import pack_outputs
+from cwboost.fitted_model import FittedModel
 from cwboost.support.warnings import warn_caller
 
 __all__ = [
+    "PreviousFit",
     "add_columns",
     "change_C",
     "check_continues",
-    "ensemble_and_state",
     "previous_fit",
     "resume",
     "training_state",
@@ -39,82 +41,91 @@ LEARNERS_PER_CHUNK = 256
 """Learners whose outputs on the training set are computed together."""
 
 
-def training_state(training: ColumnGeneration, data: int | None) -> dict | None:
+@dataclass(frozen=True, eq=False)
+class PreviousFit:
+    """A fitted model that training goes on from.
+
+    `ensemble` has all rounds that were trained, also those after the best one, and `state` what
+    continues them bit for bit, or None.
+    """
+
+    model: FittedModel
+    schema: InputSchema
+    history: Mapping[str, np.ndarray]
+    ensemble: Ensemble
+    state: dict | None
+
+
+def previous_fit(classifier) -> PreviousFit | None:
+    """Return what `warm_start` goes on from, None for a cold start."""
+    if not (classifier.warm_start and classifier.__sklearn_is_fitted__()):
+        return None
+    model, state = classifier.model_, dict(getattr(classifier, "_state", None) or {})
+    ensemble = state.pop("ensemble", model.ensemble)
+    wanted, n_kept = classifier.n_estimators, model.ensemble.n_rounds
+    if not isinstance(wanted, str):
+        if wanted < n_kept:
+            raise ValueError(
+                f"n_estimators must be at least {n_kept}, the rounds of the fitted model, if "
+                f"warm_start=True, got {wanted}"
+            )
+        if wanted <= ensemble.n_rounds:
+            warn_caller("warm_start without more n_estimators adds no rounds")
+    return PreviousFit(model, classifier._schema, classifier.history_, ensemble, state or None)
+
+
+def check_continues(previous: PreviousFit, schema: InputSchema, classes, monotonic_cst) -> None:
+    """Check that training on new data, of this schema and these classes, can go on."""
+    if previous.state is not None:
+        _check_state(previous.state)
+    before, family = previous.schema, schema.family
+    if not np.array_equal(previous.model.labels, classes):
+        raise ValueError("y must have the classes of the fitted model if warm_start=True")
+    if before.n_features != schema.n_features:
+        raise ValueError(
+            f"X must have the {before.n_features} features of the fitted model if "
+            f"warm_start=True, got {schema.n_features}"
+        )
+    names, known = schema.names, before.names
+    if names is not None and known is not None and not np.array_equal(names, known):
+        place = int(np.flatnonzero(names != known)[0])
+        raise ValueError(
+            "X must have the columns of the fitted model, in their order, if warm_start=True: "
+            f"column {place} must be {known[place]!r}, got {names[place]!r}"
+        )
+    if not isinstance(previous.ensemble.learners, family.learners_type):
+        raise ValueError(
+            "weak_learner must be of the kind of the fitted model if warm_start=True, got "
+            f"{family.name!r}"
+        )
+    if previous.model.base is not None and monotonic_cst is not None:
+        raise ValueError(
+            "monotonic_cst must be None if warm_start=True and the fitted model starts from an "
+            f"init model, which keeps no constraints, got {monotonic_cst!r}"
+        )
+    for place in sorted(before.categories.keys() | schema.categories.keys()):
+        if set(before.categories.get(place, ())) != set(schema.categories.get(place, ())):
+            raise ValueError(
+                f"X: {column_label(place, names)} must have the categories of the fitted model if "
+                "warm_start=True"
+            )
+
+
+def training_state(training: ColumnGeneration, fingerprint: int | None) -> dict | None:
     """Return what continues training bit for bit, besides ensemble and history.
 
-    `data` is the `fingerprint` of the problem.
+    `fingerprint` is that of the training data. Without it, or if an interrupt left the master ahead
+    of the model, return None: training can go on from the coefficients alone.
     """
-    if not training.between_rounds:
-        # An interrupt left the master ahead of the model: only the model's coefficients are right.
+    if fingerprint is None or not training.between_rounds:
         return None
     return {
         **training.master.state(),
         "best_bound": training.best_bound,
         "precision": training.schedule.state(),
         "generator": training.rng.bit_generator.state,
-        "data": data,
+        "data": fingerprint,
     }
-
-
-def previous_fit(classifier):
-    """Return a copy of a classifier that `warm_start` goes on from, None for a cold start."""
-    if not (classifier.warm_start and classifier.__sklearn_is_fitted__()):
-        return None
-    wanted, n_kept = classifier.n_estimators, classifier.ensemble_.n_rounds
-    if not isinstance(wanted, str):
-        if wanted < n_kept:
-            raise ValueError(
-                f"n_estimators={wanted} must be at least the {n_kept} rounds of the fitted model "
-                "when warm_start=True"
-            )
-        if wanted <= ensemble_and_state(classifier)[0].n_rounds:
-            warn_caller("warm_start without more n_estimators adds no rounds")
-    return copy.copy(classifier)
-
-
-def ensemble_and_state(classifier) -> tuple[Ensemble, dict | None]:
-    """Return all rounds that were trained, also after the best one, and the state after them."""
-    state = dict(getattr(classifier, "_state", None) or {})
-    return state.pop("ensemble", classifier.ensemble_), state or None
-
-
-def check_continues(classifier, family, previous) -> None:
-    """Check that training on new data, described by `classifier`, can go on from `previous`."""
-    ensemble, state = ensemble_and_state(previous)
-    if state is not None:
-        _check_state(state)
-    if not np.array_equal(previous.classes_, classifier.classes_):
-        raise ValueError("y must have the classes of the fitted model if warm_start=True")
-    if previous.n_features_in_ != classifier.n_features_in_:
-        raise ValueError(
-            f"X must have the {previous.n_features_in_} features of the fitted model if "
-            f"warm_start=True, got {classifier.n_features_in_}"
-        )
-    names = getattr(classifier, "feature_names_in_", None)
-    known = getattr(previous, "feature_names_in_", None)
-    if names is not None and known is not None and not np.array_equal(names, known):
-        place = int(np.flatnonzero(names != known)[0])
-        raise ValueError(
-            "X must have the columns of the fitted model, in their order, if warm_start=True: "
-            f"column {place} is {names[place]!r}, it was {known[place]!r}"
-        )
-    if not isinstance(ensemble.learners, family.learners_type):
-        raise ValueError(
-            "weak_learner must be of the kind of the fitted model if warm_start=True, got "
-            f"{family.name!r}"
-        )
-    if previous.init_ is not None and classifier.monotonic_cst is not None:
-        raise ValueError(
-            "monotonic_cst must be None if warm_start=True and the fitted model starts from an "
-            f"init model, which keeps no constraints, got {classifier.monotonic_cst!r}"
-        )
-    before, now = previous._categories(), classifier._categories()
-    for place in sorted(before.keys() | now.keys()):
-        if set(before.get(place, ())) != set(now.get(place, ())):
-            raise ValueError(
-                f"X: {call(place, names)} must have the categories of the fitted model if "
-                "warm_start=True"
-            )
 
 
 def _check_state(state: Mapping) -> None:

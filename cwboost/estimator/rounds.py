@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cwboost.estimator.held_out.stopping import EarlyStopping
     from cwboost.families.sealing.pricer import SealedPricer
 
-__all__ = ["RoundLoop", "RoundState", "Training"]
+__all__ = ["Outcome", "RoundLoop", "RoundState", "Training"]
 
 
 class Training(Protocol):
@@ -32,7 +32,7 @@ class Training(Protocol):
     def mean_loss(self) -> float: ...  # of the training examples, 1 before the first round
 
     @property
-    def stop_reason(self) -> str | None: ...  # why `round` returned False
+    def stop_reason(self) -> str | None: ...  # why training ended, or None
 
     def round(self) -> bool:
         """Do one round; return False when training is over, whether or not it did a round."""
@@ -69,44 +69,50 @@ class RoundState:
     snapshot: Callable[[], Any]
 
 
+class Outcome(Protocol):
+    """What a classifier becomes of a training."""
+
+    def attributes(self, stop_reason: str) -> dict[str, Any]:
+        """Return the fitted attributes after the finished rounds, by name."""
+
+    def snapshot(self, estimator) -> Any:
+        """Return a fitted copy of the estimator from which training can go on."""
+
+
 @dataclass
 class RoundLoop:
-    """The loop over rounds: who is fitted, what is trained, who watches.
+    """The loop over rounds, and who watches it.
 
-    The `estimator` is read only here, and takes its fitted attributes from the outcome. `n_rounds`
-    is the number after which training ends at the latest, `start` the ``perf_counter()`` at which
-    `fit` began, and `known` what the fitted model holds besides weak learners and labels.
-
-    After each round `early_stopping`, then `callbacks` are called, as ``on_round_end(state)``. One
-    that returns True stops training; its attribute ``stop_reason`` is the reason, else "callback".
+    `n_rounds` is the number after which training ends at the latest. After each round
+    `early_stopping`, then `callbacks` are called, as ``on_round_end(state)``. One that returns True
+    stops training; its attribute ``stop_reason`` is the reason, else "callback".
     """
 
-    estimator: Any
     training: Any
     n_rounds: int
-    callbacks: Sequence
-    start: float
+    outcome: Outcome
+    callbacks: list
     early_stopping: EarlyStopping | None = None
-    known: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
         # Not in `run`: what an interrupt leaves half reviewed would not be the best round.
         stopping = self.early_stopping
         self._is_over = stopping is not None and stopping.review(self.training.model.history)
 
-    def run(self) -> tuple[str, BaseException | None]:
+    def run(self, estimator, start: float) -> tuple[str, BaseException | None]:
         """Do the rounds; return why they ended, and what ended them against the training's will.
 
-        Whatever ends them, those that were finished are in `training.model`.
+        Whatever ends them, those that were finished are in `training.model`. Callbacks see the
+        `estimator` that is fitted, since the ``perf_counter()`` of `start`.
         """
         try:
-            return self._rounds(), None
+            return self._rounds(estimator, start), None
         except KeyboardInterrupt as error:
             return "interrupted", error
         except Exception as error:
             return "failed", error
 
-    def _rounds(self) -> str:
+    def _rounds(self, estimator, start: float) -> str:
         """Do the rounds and return why they ended."""
         if self.training.stop_reason is not None:
             return self.training.stop_reason
@@ -114,19 +120,20 @@ class RoundLoop:
             return self.early_stopping.stop_reason
         # No bar unless it is shown: it has a destructor all the same, and an interrupt that arrives
         # in a destructor is lost.
-        verbose = self.estimator.verbose
+        verbose = estimator.verbose
         with ProgressBar(self.n_rounds, verbose) if verbose else nullcontext() as bar:
             listeners = bar, self.early_stopping, *self.callbacks
-            return self._until_the_end([one for one in listeners if one is not None])
+            state_of = partial(self._state, estimator, start)
+            return self._until_the_end([one for one in listeners if one is not None], state_of)
 
-    def _until_the_end(self, listeners) -> str:
+    def _until_the_end(self, listeners, state_of) -> str:
         """Do the rounds in front of the `listeners` and return why they ended."""
         training = self.training
         while training.n_rounds < self.n_rounds:
             done = training.n_rounds
             goes_on = training.round()
             if listeners and training.n_rounds > done:
-                state = self._state()
+                state = state_of()
                 stopped_by = [one for one in listeners if one.on_round_end(state)]
                 if goes_on and stopped_by:
                     return getattr(stopped_by[0], "stop_reason", "callback")
@@ -134,13 +141,13 @@ class RoundLoop:
                 return training.stop_reason
         return "n_estimators"
 
-    def _state(self) -> RoundState:
+    def _state(self, estimator, start: float) -> RoundState:
         return RoundState(
             round=self.training.n_rounds,
             n_rounds=self.n_rounds,
-            seconds=perf_counter() - self.start,
+            seconds=perf_counter() - start,
             latest=self.training.model.latest,
             training=self.training,
-            estimator=self.estimator,
-            snapshot=partial(self.estimator._snapshot, self),
+            estimator=estimator,
+            snapshot=partial(self.outcome.snapshot, estimator),
         )

@@ -64,4 +64,4 @@ class FitTask:
             self._round.call_on_fit_task_begin(**self._task)
 
     def _attributes(self) -> dict[str, Any]:
-        return self._task["estimator"]._fitted_attributes(self._loop, "callback")
+        return self._loop.outcome.attributes("callback")

@@ -16,9 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
+from cwboost.estimator.checks import check_auto, check_number
+from cwboost.estimator.examples import VALID, Examples
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, calibrated, scale_and_loss
-from cwboost.estimator.parameters import check_auto, check_number
-from cwboost.estimator.problem import Problem
+from cwboost.estimator.initial import Start
 from cwboost.estimator.resumption import add_columns
 from cwboost.fitted_model import FittedModel
 from cwboost.master import LARGEST_C, RestrictedMaster
@@ -52,19 +53,22 @@ def checked_Cs(C, has_held_out: bool) -> list[float]:
     return sorted({float(value) for value in Cs})
 
 
-def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_out=None) -> dict:
+def solve_thin(
+    model: FittedModel, examples: Examples, start: Start, Cs, rng, n_threads: int
+) -> dict:
     """Solve over all columns of a class-wise model for each C; return the best fitted attributes.
 
-    The values of C ascend, and each solve starts from the coefficients of the one before. The
-    `held_out` examples choose C and set the scale of the probabilities.
+    The values of C ascend, and each solve starts from the coefficients of the one before. Held-out
+    examples, if there are any, choose C and set the scale of the probabilities.
     """
+    problem, held_out = examples.problem, examples.held_out.get(VALID)
     # The columns of the master are -1 and +1.
     ensemble = model.ensemble.class_wise()
-    master = RestrictedMaster(problem.counts, Cs[0], problem.weight, n_threads, base=problem.base)
+    master = RestrictedMaster(problem.counts, Cs[0], problem.weight, n_threads, base=start.scores)
     columns = _add_all(master, ensemble, problem.X())
     best = None
     for C in Cs:
-        start = perf_counter()
+        began = perf_counter()
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
         own = _kept(master, ensemble, columns)
@@ -77,16 +81,15 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
             "max_violation": report.max_violation,
             "n_nonzero": n_kept,
             "pricing_seconds": 0.0,
-            "solver_seconds": perf_counter() - start,
+            "solver_seconds": perf_counter() - began,
             "train_error": master.n_errors / len(problem.y),
             "C": C,
         }
         if held_out is not None:
-            X_val, y_val, _ = held_out
-            scores = kept.scores(X_val, n_threads=n_threads)
-            scale, loss = scale_and_loss(scores, y_val)
-            kept = calibrated(replace(kept, scale=scale), scores, y_val, fits_scale=False)
-            history["valid_error"] = float(np.mean(np.argmax(scores, axis=1) != y_val))
+            scores = kept.scores(held_out.X, n_threads=n_threads)
+            scale, loss = scale_and_loss(scores, held_out.y)
+            kept = calibrated(replace(kept, scale=scale), scores, held_out.y, fits_scale=False)
+            history["valid_error"] = float(np.mean(np.argmax(scores, axis=1) != held_out.y))
             history["valid_logloss"] = loss
         if best is None or history["valid_logloss"] < best[1]["valid_logloss"]:
             best = kept, history, report

@@ -28,7 +28,7 @@ def plot_importances(classifier, *, n_features: int = 20, ax=None):
     order = order[importances[order] > 0][::-1]
     ax = new_axes(ax)
     ax.barh(np.arange(len(order)), importances[order])
-    names = classifier._feature_names()
+    names = classifier._schema.feature_names
     ax.set_yticks(np.arange(len(order)), [names[f] for f in order])
     ax.set(title="The most important features", xlabel="share of the gain in edge")
     return ax

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cwboost.estimator.problem import encode_labels
 from cwboost.plotting.axes import new_axes
 
 __all__ = ["plot_margins"]
@@ -31,7 +32,7 @@ def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
     scores = classifier.decision_function(X, n_estimators=n_estimators)
     if scores.ndim == 1:
         scores = np.column_stack([np.zeros_like(scores), scores])
-    own = classifier._encode(y, "y")
+    own = encode_labels(y, classifier.classes_)
     rows = np.arange(len(own))
     own_scores = scores[rows, own]
     scores[rows, own] = -np.inf

@@ -6,6 +6,7 @@ import numpy as np
 
 from cwboost.ensemble.inspection import additive
 from cwboost.estimator.input.columns import place_of
+from cwboost.estimator.problem import encode_labels
 from cwboost.plotting.axes import colours, new_axes
 
 __all__ = ["plot_shape"]
@@ -39,9 +40,10 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     """
     names = getattr(classifier, "feature_names_in_", None)
     index = place_of(feature, names, classifier.n_features_in_, "feature")
-    given = None if classes is None else classifier._encode(classes, "classes").tolist()
+    known = classifier.classes_
+    given = None if classes is None else encode_labels(classes, known, "classes").tolist()
     _, functions = additive(classifier.ensemble_, n_estimators).functions()
-    name = classifier._feature_names()[index]
+    name = classifier._schema.feature_names[index]
     ax = new_axes(ax)
     ax.set(title=f"What {name} adds to the scores", xlabel=name, ylabel="part of the score")
     seen = None if X is None else _values(X, index)

@@ -38,7 +38,7 @@ def plot_tree(classifier, learner: int = 0, *, ax=None):
             "plot_tree needs learners that compare features, or sums of features: those of type "
             f"{type(learners).__name__} have no flat form"
         )
-    rows = tree_rows(trees, 0, classifier._feature_names(), classifier._categories())
+    rows = tree_rows(trees, 0, classifier._schema.feature_names, classifier._schema.categories)
     places = _places(rows)
     n_leaves = sum(row["left"] is None for row in rows)
     depth = max(row["depth"] for row in rows)

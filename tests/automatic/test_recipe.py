@@ -10,7 +10,6 @@ from sklearn.model_selection import GridSearchCV
 
 from cwboost import AutoFamily, CWBoostClassifier, TreeFamily
 from cwboost.automatic import constants, recipe
-from cwboost.solvers.schedule import Settings
 
 MOST = 20
 
@@ -63,9 +62,16 @@ def test_where_few_rounds_suffice_there_are_more_of_smaller_steps():
     assert lengths[1] == pytest.approx(lengths[0], rel=0.3)
 
 
-def fake_training(settings):
-    model = SimpleNamespace(forget_learners=lambda: None)
-    return SimpleNamespace(n_rounds=0, settings=settings, model=model)
+def fake_run(scores, y, goes_on=True):
+    """A holdout run whose scores are a function of the number of its rounds."""
+    run = SimpleNamespace(n_rounds=0, y=y, weight=np.ones(len(y)))
+
+    def one_more():
+        run.n_rounds += 1
+        return goes_on
+
+    run.round, run.scores = one_more, lambda: scores(run.n_rounds)
+    return run
 
 
 def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
@@ -73,34 +79,22 @@ def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
 
     def rounds_of_run(falling):
         """Return how many rounds a run does if that many of them have less and less noise."""
-        training = fake_training(Settings(learning_rate=0.2))
+        run = fake_run(lambda n: np.eye(3)[y] + noise * 0.95 ** min(n, falling), y)
+        curve = recipe.follow(run, most=1000, ratio=1.0, patience=18)
+        np.testing.assert_array_equal(curve.rounds, np.arange(1, run.n_rounds + 1))
+        assert curve.kept_loss <= 1.02 * curve.loss.min()
+        return run.n_rounds
 
-        def one_more():
-            training.n_rounds += 1
-            return True
-
-        def scores():
-            return np.eye(3)[y] + noise * 0.95 ** min(training.n_rounds, falling)
-
-        training.round = one_more
-        recipe.follow([training], scores, y, np.ones(600), 1000, 1.0, True)
-        return training.n_rounds
-
-    patience = round(constants.PATIENCE / 0.2)
-    assert [rounds_of_run(n) for n in (1, 30)] == [1 + patience, 30 + patience]
+    assert [rounds_of_run(n) for n in (1, 30)] == [1 + 18, 30 + 18]
 
 
-@pytest.mark.parametrize("chooses", [True, False])
-def test_a_run_that_ends_in_its_first_round_is_measured_after_it(chooses):
-    y, training = np.arange(60) % 3, fake_training(Settings())
-
-    def only_one():
-        training.n_rounds += 1
-        return False
-
-    training.round = only_one
-    found = recipe.follow([training], lambda: np.eye(3)[y], y, np.ones(60), 40, 0.5, chooses)
-    assert found.n_rounds == 40 and found.scale > 2.0 and found.loss < np.log(3)
+@pytest.mark.parametrize("patience", [18, None])
+def test_a_run_that_ends_in_its_first_round_is_measured_after_it(patience):
+    y = np.arange(60) % 3
+    run = fake_run(lambda n: np.eye(3)[y], y, goes_on=False)
+    found = recipe.follow(run, most=40, ratio=0.5, patience=patience)
+    assert (found.kept_rounds, found.kept_scale > 2.0) == (1, True)
+    assert found.kept_loss < np.log(3)
 
 
 def test_the_init_model_is_left_out_where_classes_overlap(halves):

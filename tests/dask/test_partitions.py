@@ -1,5 +1,7 @@
 """Training on partitions equals training on all rows; no cluster is needed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from cwboost.plugins.trees.partitioned import PartitionTrees
@@ -17,6 +19,8 @@ from cwboost import (
 from cwboost.automatic import recipe
 from cwboost.dask.held_out import holdout_run
 from cwboost.datasets import load_vowel
+from cwboost.estimator.checks import generator_of
+from cwboost.estimator.splits import holdout_splits
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.outputs import pack_outputs
 from cwboost.master import Master, RestrictedMaster
@@ -89,9 +93,11 @@ def test_a_lost_partition_is_rebuilt_with_the_same_bits(data, family):
 
 
 def one_run(training, y, chooses):
-    rng = training.rng.spawn(1)[0]
-    drawn = list(recipe.splits(np.bincount(y), rng))
-    return holdout_run(training, training.settings, rng, drawn, False, 60, chooses)
+    rng, settings = training.rng.spawn(1)[0], replace(training.settings, learning_rate=0.2)
+    left_out = holdout_splits(np.bincount(y), rng)[0]
+    family = training.pricer.family
+    with holdout_run(training.crew, training.setup, family, settings, left_out, rng) as run:
+        return recipe.follow(run, 30, 0.5, 18 if chooses else None)
 
 
 def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
@@ -100,7 +106,7 @@ def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
     training = train(StumpFamily(), blocks, 0, **settings)
     scales = [local("stump", *data, 60, random_state=k).probability_scale_ for k in range(4)]
     found = one_run(training, data[1], chooses=False)
-    assert found.n_rounds == 60 and found.scale == pytest.approx(np.mean(scales), rel=0.35)
+    assert found.kept_rounds == 30 and found.kept_scale == pytest.approx(np.mean(scales), rel=0.35)
     while training.n_rounds < 20 and training.round():
         pass
     np.testing.assert_array_equal(
@@ -108,7 +114,7 @@ def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
     )
     training = train(StumpFamily(), blocks, 0, **settings)
     few = one_run(training, data[1], chooses=True)
-    assert 1 <= few.n_rounds <= 60
+    assert 1 <= few.kept_rounds <= 30
 
 
 def test_total_correction_reaches_the_local_optimum():
@@ -179,7 +185,7 @@ def test_projections_give_the_learners_of_local_training(data):
     alone = local(family, X, y, 6, random_state=0)
     blocks = split(X, y, 60, 0, 100)
     blocks[3] = sparse.csr_matrix(blocks[3][0]), blocks[3][1]
-    training = train(family, blocks, 6, n_workers=2, seed=alone._generator())
+    training = train(family, blocks, 6, n_workers=2, seed=generator_of(0))
     found, wanted = training.model.ensemble(), alone.ensemble_
     assert_same_learners(found, wanted, gain=1e-6)
     np.testing.assert_allclose(found.coef().toarray(), wanted.coef().toarray(), rtol=1e-12)

@@ -14,6 +14,7 @@ from threadpoolctl import OpenBLASController
 from cwboost import CWBoostClassifier, column_generation
 from cwboost.ensemble.path import PathBuilder
 from cwboost.estimator.held_out.scores import HeldOutScores
+from cwboost.estimator.outcome import BoostingOutcome
 from cwboost.kernels import SortedFeatures, one_thread
 
 X, Y = load_iris(return_X_y=True)
@@ -87,8 +88,8 @@ def test_an_error_in_a_step_keeps_the_rounds(step, error, monkeypatch):
 
 def test_an_interrupt_while_the_model_is_put_together(monkeypatch):
     whole, clf = made().fit(X, Y), made()
-    attributes = failing(CWBoostClassifier._fitted_attributes, KeyboardInterrupt, [], at=1)
-    monkeypatch.setattr(CWBoostClassifier, "_fitted_attributes", attributes)
+    attributes = failing(BoostingOutcome.attributes, KeyboardInterrupt, [], at=1)
+    monkeypatch.setattr(BoostingOutcome, "attributes", attributes)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, Y)
     assert_first_rounds(clf, whole)

@@ -35,7 +35,7 @@ def outputs_by_class(model, X):
         np.stack([model.ensemble_.path.score_index, model.ensemble_.path.column]).T, axis=0
     )
     columns = [used[used[:, 0] == c, 1] for c in range(len(model.classes_))]
-    outputs = model.ensemble_.learners.outputs(model._check_predict(X))
+    outputs = model.ensemble_.learners.outputs(model._encoded(X))
     return columns, [outputs[:, places].T for places in columns]
 
 

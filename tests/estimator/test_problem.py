@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 
 import cwboost
 from cwboost import CWBoostClassifier
-from cwboost.estimator.parameters import check_weight
+from cwboost.estimator.checks import check_weight
 from cwboost.estimator.problem import check_labels, sort_by_class
 
 X, Y = load_iris(return_X_y=True)

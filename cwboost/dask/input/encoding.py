@@ -17,7 +17,7 @@ from cwboost.estimator.input.categories import (
     count_categories,
     encode,
 )
-from cwboost.estimator.input.columns import as_columns, call, is_frame
+from cwboost.estimator.input.columns import as_columns, column_label, is_frame
 from cwboost.kernels import canonical
 
 __all__ = ["Columns", "Encoding", "check_columns", "columns_of", "shared_categories"]
@@ -78,7 +78,7 @@ def _categories_of(place, own) -> np.ndarray:
     """Return the categories of one column of partitions."""
     kinds = {}
     for index, columns in own.items():
-        name = call(place, columns.names)
+        name = column_label(place, columns.names)
         if place not in columns.categories:
             other = next(k for k, c in own.items() if place in c.categories)
             raise ValueError(

@@ -7,8 +7,8 @@ from numbers import Integral
 
 import numpy as np
 
+from cwboost.estimator.checks import check_auto
 from cwboost.estimator.held_out.metrics import Metric
-from cwboost.estimator.parameters import check_auto
 
 __all__ = ["EarlyStopping", "patience_for"]
 

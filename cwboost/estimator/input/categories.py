@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from cwboost.estimator.input.columns import (
-    call,
+    column_label,
     column_of,
     dtype_of,
     dtypes_of,
@@ -22,13 +22,11 @@ from cwboost.estimator.input.columns import (
     place_of,
     values_of,
 )
-from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import readable
 
 __all__ = [
     "CATEGORY_KINDS",
     "by_frequency",
-    "categorical_facts",
     "check_categories",
     "count_categories",
     "encode",
@@ -134,8 +132,8 @@ def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
     names = names_of(X)
     if categories and sparse.issparse(X):
         raise ValueError(
-            f"X: {call(min(categories), names)} held categories in fit, so X must be dense, got a "
-            "sparse matrix"
+            f"X must be dense, since {column_label(min(categories), names)} held categories in "
+            "fit, got a sparse matrix"
         )
     _refuse_odd_columns(X, names, categories, isinstance(categorical_features, str))
     if not categories:
@@ -174,7 +172,7 @@ def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None
     for place, dtype in enumerate(dtypes):
         if place in categories:
             continue
-        name = call(place, names)
+        name = column_label(place, names)
         if from_dtype and is_category_dtype(dtype):
             raise ValueError(
                 f"X: {name} held numbers in fit, got categories (dtype {dtype_of(X, place)}): "
@@ -191,16 +189,6 @@ def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None
             "numbers nor declared as categories. Name such columns in categorical_features, give "
             "them a categorical dtype, or encode them"
         )
-
-
-def categorical_facts(categories: Mapping[int, np.ndarray], n_features: int) -> dict:
-    """Return what `BindContext` says of the columns of categories, by its parameters."""
-    if not categories:
-        return {}
-    n_categories = np.zeros(n_features, dtype=np.int64)
-    n_categories[list(categories)] = [len(known) for known in categories.values()]
-    categorical = np.isin(np.arange(n_features), list(categories))
-    return {"categorical": read_only(categorical), "n_categories": read_only(n_categories)}
 
 
 def check_categories(categories, n_features: int) -> None:
@@ -223,13 +211,13 @@ def _present(X, place: int, names) -> tuple[str, np.ndarray, np.ndarray]:
     kind, values = kind_of_values(values)
     if kind not in CATEGORY_KINDS.values():
         raise ValueError(
-            f"X: {call(place, names)} must hold categories of one kind, text or numbers or bools, "
-            f"got {kind}"
+            f"X: {column_label(place, names)} must hold categories of one kind, text or numbers "
+            f"or bools, got {kind}"
         )
     if kind == "numbers" and (np.abs(values) > LARGEST_INTEGER).any():
         raise ValueError(
-            f"X: {call(place, names)} must hold categories up to 2**53 in size, so that float64 "
-            "tells them apart; make them text"
+            f"X: {column_label(place, names)} must hold categories up to 2**53 in size, which "
+            "float64 can distinguish; make them text"
         )
     return kind, values, places
 
@@ -242,7 +230,8 @@ def _codes(X, place: int, names, known: np.ndarray) -> np.ndarray:
     wanted = CATEGORY_KINDS[known.dtype.kind]
     if kind != wanted:
         raise ValueError(
-            f"X: {call(place, names)} held categories of the kind {wanted} in fit, got {kind}"
+            f"X: {column_label(place, names)} must hold categories of the kind {wanted}, as in "
+            f"fit, got {kind}"
         )
     code_of = {value: code for code, value in enumerate(known.tolist())}
     # The place -1 is that of the last entry.

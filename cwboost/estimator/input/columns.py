@@ -14,7 +14,7 @@ from cwboost.support.extras import extra
 
 __all__ = [
     "as_columns",
-    "call",
+    "column_label",
     "column_of",
     "dtype_of",
     "dtypes_of",
@@ -80,7 +80,7 @@ def names_of(X) -> list | None:
     return X.columns if is_frame(X) else None
 
 
-def call(place: int, names) -> str:
+def column_label(place: int, names) -> str:
     """Return how messages call a column: its name, or its number if it has none."""
     return f"column {place}" if names is None else f"column {quoted(names[place])}"
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from cwboost.estimator.input.columns import call, place_of
+from cwboost.estimator.input.columns import column_label, place_of
 
 __all__ = ["of_second_score", "read_constraints"]
 
@@ -48,7 +48,7 @@ def read_constraints(given, classes, n_features: int, names, categorical: Collec
     for place in sorted(categorical):
         if constraints[:, place].any():
             raise ValueError(
-                f"monotonic_cst: {call(place, names)} holds categories, which have no order"
+                f"monotonic_cst: {column_label(place, names)} holds categories, which have no order"
             )
     return constraints if constraints.any() else None
 
@@ -71,6 +71,6 @@ def _of_columns(given, n_features: int, names) -> np.ndarray:
     wrong = np.argwhere(~np.isin(constraints, (-1, 0, 1)))
     if len(wrong):
         value = constraints[tuple(wrong[0])]
-        where = call(wrong[0][-1], names if constraints.shape[-1] == n_features else None)
+        where = column_label(wrong[0][-1], names if constraints.shape[-1] == n_features else None)
         raise ValueError(f"monotonic_cst: expected -1, 0 or 1, got {value} for {where}")
     return constraints.astype(np.int8)

@@ -1,0 +1,221 @@
+"""The bench of a fit on partitions: see `cwboost.estimator.bench`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cwboost.dask.actors import ActorCrew
+from cwboost.dask.held_out import PartitionedSets, holdout_run
+from cwboost.dask.initial import SharedExamples, shared_examples
+from cwboost.dask.input.collections import sources
+from cwboost.dask.master import PartitionedMaster
+from cwboost.dask.problem import planned, shared_encoding, shared_problem
+from cwboost.dask.training import PartitionedPricer, PartitionedTraining
+from cwboost.estimator.bench import stopping_of
+from cwboost.estimator.checks import generator_of
+from cwboost.estimator.examples import VALID, Arguments, names_of_set
+from cwboost.estimator.holdout import HoldoutRun
+from cwboost.estimator.initial import InitFitter, Start
+from cwboost.estimator.input.schema import InputSchema
+from cwboost.estimator.outcome import BoostingOutcome
+from cwboost.estimator.parameters import Parameters
+from cwboost.estimator.plan import Plan
+from cwboost.estimator.resumption import PreviousFit, check_continues
+from cwboost.estimator.rounds import RoundLoop
+from cwboost.estimator.splits import holdout_splits
+from cwboost.families.composed.mixed import check_members
+from cwboost.families.init_contract import InitModel
+
+__all__ = ["PartitionedBench"]
+
+
+class PartitionedBench:
+    """What a fit on partitions works with; the methods are those of `Bench` in `estimator/`.
+
+    At its end, the workers let go of the partitions.
+    """
+
+    def __init__(
+        self, client, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
+    ):
+        _refuse(wanted, arguments)
+        self._wanted, self.previous = wanted, previous
+        self._rng = generator_of(wanted.random_state)
+        self._init_rng, self._holdout_rng = self._rng.spawn(2)
+        tasks = sources(arguments.X, arguments.y, arguments.sample_weight, "training")
+        n_training = len(tasks)
+        self._roles = {_role(name): name for name in arguments.held_out()}
+        for name, (X, y, weight) in arguments.held_out().items():
+            tasks += sources(X, y, weight, _role(name), names_of_set(name), first=len(tasks))
+        self._crew = ActorCrew(client, tasks)
+        self._is_bound = False
+        try:
+            self._crew.start()
+            self._read(n_training)
+        except BaseException:
+            self._crew.close()
+            raise
+
+    def _read(self, n_training: int) -> None:
+        """Let the partitions describe themselves: what they share becomes known."""
+        wanted, crew, family = self._wanted, self._crew, self._wanted.family
+        given = wanted.categorical_features
+        known = None if self.previous is None else self.previous.schema.categories
+        encoding, columns = shared_encoding(crew.collect("columns", given), family, given, known)
+        reports = crew.collect("describe", family, encoding)
+        own = {index: reports[index] for index in range(n_training)}
+        setup = shared_problem(own, encoding, family, wanted.settings.C, wanted.class_weight)
+        self._schema = InputSchema(
+            family=family,
+            categorical_features=given,
+            n_features=columns.n_features,
+            names=None if columns.names is None else np.array(columns.names, dtype=object),
+            categories=encoding.categories,
+        )
+        if self.previous is not None:
+            check_continues(self.previous, self._schema, setup.classes, wanted.monotonic_cst)
+        self._is_sparse = any(report.is_sparse for report in own.values())
+        self._setup = planned(setup, family, own, columns, self._rng)
+
+    def __enter__(self) -> PartitionedBench:
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        self._crew.close()
+
+    @property
+    def has_validation(self) -> bool:
+        """True if held-out examples can stop training and fit the scale of the probabilities."""
+        return VALID in self._roles.values()
+
+    @cached_property
+    def _shared(self) -> SharedExamples | None:
+        """Examples on which the client fits init models."""
+        return None if self._is_sparse else shared_examples(self._crew, self._setup)
+
+    @cached_property
+    def _init_models(self) -> InitFitter:
+        return InitFitter(self._init_rng, self._wanted.n_threads, self._schema.facts())
+
+    def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
+        """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
+        if self._shared is None:
+            return np.inf, 0.0
+        return self._init_models.sample_loss(model, self._shared.problem, n)
+
+    def start(self, model: InitModel | None) -> Start:
+        """Return the start of boosting from an init model, or that of the previous fit."""
+        base = None if self.previous is None else self.previous.model.base
+        if self._shared is None or (model is None and base is None):
+            return Start()
+        problem = self._shared.problem
+        if self.previous is None:
+            found = self._init_models.start(model, problem)
+        else:
+            found = self._init_models.start_again(base, problem)
+        if found.base is None:
+            return found
+        return replace(found, scores=self._shared.by_partition(found.scores))
+
+    @contextmanager
+    def holdout(self, start: Start, learning_rate: float) -> Iterator[HoldoutRun | None]:
+        """Provide a holdout run from a start, None if no class has an example to spare."""
+        left_out, seed = self._split
+        if not left_out:
+            yield None
+            return
+        self._bind(start)
+        settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
+        setup = self._setup if start.base is not None else replace(self._setup, base=None)
+        rng, family = np.random.default_rng(seed), self._wanted.family
+        with holdout_run(self._crew, setup, family, settings, left_out[0], rng) as run:
+            yield run
+
+    def loop(self, start: Start, plan: Plan) -> RoundLoop:
+        """Return the loop of the training, before its first round."""
+        wanted, previous = self._wanted, self.previous
+        self._bind(start)
+        if self._setup.base is not None and start.base is None:
+            self._crew.ask(("drop_base", ()))
+            self._setup = replace(self._setup, base=None)
+        settings = replace(wanted.settings, learning_rate=plan.learning_rate)
+        setup, classes = self._setup, self._setup.classes
+        master = PartitionedMaster(
+            self._crew,
+            setup.masses,
+            setup.n_total,
+            setup.q,
+            keeps_columns=not settings.stagewise,
+            has_base=setup.base is not None,
+        )
+        pricer = PartitionedPricer(master, wanted.family, self._rng)
+        held_out = []
+        if self._roles:
+            held_out.append(PartitionedSets(self._crew, classes, self._roles, plan.watched))
+        training = PartitionedTraining(pricer, master, settings, self._rng, held_out)
+        training.is_followed = bool(wanted.callbacks or wanted.verbose)
+        if previous is not None:
+            training.resume(previous.model.ensemble, previous.history)
+        stopping = stopping_of(wanted, plan)
+        outcome = PartitionedOutcome(
+            training=training,
+            schema=self._schema,
+            classes=classes,
+            plan=plan,
+            base=start.base,
+            fits_scale=wanted.probability_scale is None,
+            early_stopping=stopping,
+            keeps_state=False,
+            fingerprint=None,
+        )
+        n_rounds = max(plan.n_rounds, training.n_rounds)
+        return RoundLoop(training, n_rounds, outcome, list(wanted.callbacks), stopping)
+
+    def _bind(self, start: Start) -> None:
+        """Bind the partitions, at the first call, with the base scores of a start."""
+        if not self._is_bound:
+            own = {} if start.base is None else start.scores
+            self._setup = replace(self._setup, base=start.base, own_scores=own)
+            self._crew.bind(self._setup)
+            self._is_bound = True
+
+    @cached_property
+    def _split(self) -> tuple[list[np.ndarray], int | None]:
+        """The examples that holdout runs leave out, and the seed of these."""
+        left_out = holdout_splits(self._setup.class_counts, self._holdout_rng)
+        return left_out, int(self._holdout_rng.integers(2**63)) if left_out else None
+
+
+class PartitionedOutcome(BoostingOutcome):
+    """The outcome of training on partitions; it goes on from the coefficients."""
+
+    def attributes(self, stop_reason: str) -> dict[str, Any]:
+        self.training.finish()
+        return super().attributes(stop_reason)
+
+    def snapshot(self, estimator):
+        """Return a local classifier with all rounds so far, from which it can go on."""
+        return super().snapshot(estimator.to_local(fitted=False))
+
+
+def _refuse(wanted: Parameters, arguments: Arguments) -> None:
+    """Raise an error for what partitions cannot do."""
+    check_members([wanted.family])
+    n_columns = wanted.settings.columns_per_round
+    if n_columns != 1:
+        raise ValueError(f"columns_per_round must be 1 on partitions, got {n_columns}")
+    if wanted.monotonic_cst is not None:
+        raise ValueError(f"monotonic_cst must be None on partitions, got {wanted.monotonic_cst!r}")
+    if wanted.early_stopping is not None and VALID not in arguments.held_out():
+        raise ValueError("early_stopping needs X_val and y_val, with collections")
+
+
+def _role(name: str) -> str:
+    """Return what messages call a set of held-out data."""
+    return "held-out" if name == VALID else f"eval_sets[{name!r}]"

@@ -1,0 +1,152 @@
+"""The bench of a fit on one machine: data, family, generators and threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from cwboost.column_generation import ColumnGeneration
+from cwboost.estimator.binding import Binder
+from cwboost.estimator.checks import generator_of
+from cwboost.estimator.examples import VALID, Examples
+from cwboost.estimator.held_out.followed import followed_sets
+from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for
+from cwboost.estimator.holdout import HoldoutRun, local_run
+from cwboost.estimator.initial import InitFitter, Start
+from cwboost.estimator.outcome import BoostingOutcome
+from cwboost.estimator.parameters import Parameters
+from cwboost.estimator.plan import Plan
+from cwboost.estimator.problem import fingerprint
+from cwboost.estimator.resumption import PreviousFit, check_continues, resume
+from cwboost.estimator.rounds import RoundLoop
+from cwboost.estimator.splits import holdout_splits, split_off
+from cwboost.families.init_contract import InitModel
+from cwboost.master import RestrictedMaster
+
+__all__ = ["Bench", "stopping_of"]
+
+
+class Bench:
+    """What a fit works with. `cwboost.dask.bench` has one of the same methods.
+
+    Use it as a context: at its end, the bench lets go of X.
+    """
+
+    def __init__(self, examples: Examples, wanted: Parameters, previous: PreviousFit | None):
+        schema, classes = examples.schema, examples.classes
+        if previous is not None:
+            check_continues(previous, schema, classes, wanted.monotonic_cst)
+        if wanted.early_stopping is not None and VALID not in examples.held_out:
+            fraction, seed = wanted.validation_fraction, wanted.random_state
+            problem, held_out = split_off(examples.problem, classes, fraction, seed)
+            held_out = {VALID: held_out, **examples.held_out}
+            examples = replace(examples, problem=problem, held_out=held_out)
+        self._examples, self._wanted, self._previous = examples, wanted, previous
+        self._rng = generator_of(wanted.random_state)
+        init_rng, self._holdout_rng = self._rng.spawn(2)
+        self._init_models = InitFitter(init_rng, wanted.n_threads, schema.facts())
+        n_priced = wanted.family.capabilities.n_priced(len(classes))
+        self._binder = Binder(schema, classes, n_priced, wanted.n_threads, wanted.monotonic_cst)
+        self._releases = previous is None and not wanted.keeps_state
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        self._examples.problem.holder.release()
+
+    @property
+    def previous(self) -> PreviousFit | None:
+        """The fitted model that training goes on from."""
+        return self._previous
+
+    @property
+    def has_validation(self) -> bool:
+        """True if held-out examples can stop training and fit the scale of the probabilities."""
+        return VALID in self._examples.held_out
+
+    def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
+        """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
+        return self._init_models.sample_loss(model, self._examples.problem, n)
+
+    def start(self, model: InitModel | None) -> Start:
+        """Return the start of boosting from an init model, or that of the previous fit."""
+        problem = self._examples.problem
+        if self._previous is not None:
+            return self._init_models.start_again(self._previous.model.base, problem)
+        return Start() if model is None else self._init_models.start(model, problem)
+
+    @contextmanager
+    def holdout(self, start: Start, learning_rate: float) -> Iterator[HoldoutRun | None]:
+        """Provide a holdout run from a start, None if no class has an example to spare.
+
+        All runs leave the same examples out and draw the same random numbers.
+        """
+        left_out, seed = self._split
+        if not left_out:
+            yield None
+            return
+        problem = replace(self._examples.problem, base=start.scores)
+        settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
+        rng = np.random.default_rng(seed)
+        yield local_run(problem, self._bind, settings, self._wanted.n_threads, left_out, rng)
+
+    def loop(self, start: Start, plan: Plan) -> RoundLoop:
+        """Return the loop of the training, before its first round."""
+        wanted, previous = self._wanted, self._previous
+        problem = replace(self._examples.problem, base=start.scores)
+        settings = replace(wanted.settings, learning_rate=plan.learning_rate)
+        classes, watched = self._examples.classes, plan.watched
+        held_out = followed_sets(self._examples.held_out, classes, watched, start.base)
+        pricer = self._bind(problem, self._rng)
+        master = RestrictedMaster(
+            problem.counts, settings.C, problem.weight, wanted.n_threads, base=problem.base
+        )
+        training = ColumnGeneration(pricer, master, settings, self._rng, held_out)
+        # This takes a pass over all data, so do it only if a continuation may need it.
+        data = fingerprint(problem) if wanted.keeps_state else None
+        if previous is not None:
+            _resume(training, previous, problem.X(), data)
+        stopping = stopping_of(wanted, plan)
+        outcome = BoostingOutcome(
+            training=training,
+            schema=self._examples.schema,
+            classes=classes,
+            plan=plan,
+            base=start.base,
+            fits_scale=wanted.probability_scale is None,
+            early_stopping=stopping,
+            keeps_state=wanted.warm_start,
+            fingerprint=data,
+        )
+        problem.holder.release()
+        n_rounds = max(plan.n_rounds, training.n_rounds)
+        return RoundLoop(training, n_rounds, outcome, list(wanted.callbacks), stopping)
+
+    def _bind(self, problem, rng):
+        return self._binder.bind(problem, rng, self._releases)
+
+    @cached_property
+    def _split(self) -> tuple[list[np.ndarray], int | None]:
+        """The examples that holdout runs leave out, and the seed of these."""
+        left_out = holdout_splits(self._examples.problem.counts, self._holdout_rng)
+        return left_out, int(self._holdout_rng.integers(2**63)) if left_out else None
+
+
+def stopping_of(wanted: Parameters, plan: Plan) -> EarlyStopping | None:
+    """Return the early stopping of a plan."""
+    if plan.watched is None:
+        return None
+    return EarlyStopping(plan.watched, patience_for(wanted.n_iter_no_change, plan.learning_rate))
+
+
+def _resume(training: ColumnGeneration, previous: PreviousFit, X, data: int | None) -> None:
+    """Take up a training where the previous fit ended: bit for bit if the data are the same."""
+    ensemble, state = previous.ensemble, previous.state
+    if state is None or state["data"] != data:
+        ensemble, state = previous.model.ensemble, None
+    resume(training, ensemble, X, previous.history, state)

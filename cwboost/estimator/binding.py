@@ -1,0 +1,68 @@
+"""Binding of a family to training examples, again and again if only their weights differ."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.estimator.input.monotonic import of_second_score, read_constraints
+from cwboost.estimator.input.schema import InputSchema
+from cwboost.estimator.problem import Problem
+from cwboost.families.contract import BindContext
+from cwboost.families.discovery import check_capabilities
+from cwboost.families.sealing.pricer import SealedPricer, bind_family
+from cwboost.families.sealing.sample import read_only
+
+__all__ = ["Binder"]
+
+
+class Binder:
+    """Binds the family of `schema` to problems that differ in weights alone.
+
+    With `releases`, X goes as soon as the family needs it no more.
+    """
+
+    def __init__(
+        self, schema: InputSchema, classes, n_targets: int, n_threads: int, monotonic_cst=None
+    ):
+        self._schema = schema
+        self._n_targets, self._n_threads = n_targets, n_threads
+        self._monotonic = _constraints(schema, classes, monotonic_cst, n_targets)
+        self._first: SealedPricer | None = None
+
+    def bind(self, problem: Problem, rng, releases: bool = False) -> SealedPricer:
+        """Return a pricer of the problem's examples and weights."""
+        context = self._context(problem, rng)
+        again = None if self._first is None else self._first.rebound(context)
+        if again is not None:
+            return again
+        self._first = None  # and with it what it keeps of X
+        first = bind_family(self._schema.family, problem.holder.X, context, problem.rows)
+        if releases and first.rebound(context) is not None:
+            problem.holder.release()
+        self._first = first
+        return first
+
+    def _context(self, problem: Problem, rng) -> BindContext:
+        schema = self._schema
+        return BindContext(
+            n_targets=self._n_targets,
+            random_state=rng,
+            n_threads=self._n_threads,
+            y=read_only(problem.y),
+            class_counts=read_only(problem.counts),
+            weight=read_only(problem.weight),
+            feature_names=None if schema.names is None else tuple(schema.feature_names),
+            monotonic=self._monotonic,
+            **schema.facts(),
+        )
+
+
+def _constraints(schema: InputSchema, classes, monotonic_cst, n_targets) -> np.ndarray | None:
+    """Return the monotonic constraints of the scores that are priced, None if there are none."""
+    found = read_constraints(
+        monotonic_cst, classes, schema.n_features, schema.names, schema.categories
+    )
+    if found is None:
+        return None
+    check_capabilities(schema.family, requires=["monotonic"])
+    return read_only(of_second_score(found) if n_targets < len(found) else found)

@@ -1,0 +1,117 @@
+"""The arguments of `fit`, and the examples that they hold: checked, encoded, sorted by class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from cwboost.ensemble.growing import HISTORY_NAMES
+from cwboost.estimator.checks import check_weight
+from cwboost.estimator.input.schema import InputSchema
+from cwboost.estimator.problem import Problem, check_labels, encode_labels, sort_by_class
+
+__all__ = ["VALID", "Arguments", "Examples", "HeldOut", "names_of_set", "read"]
+
+VALID = "valid"
+"""Name of the held-out examples that early stopping and the scale of probabilities may use."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arguments:
+    """The arguments of `fit`."""
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+    X_val: Any = None
+    y_val: Any = None
+    sample_weight_val: Any = None
+    eval_sets: Mapping[str, tuple[Any, ...]] | None = None
+
+    def held_out(self) -> dict[str, tuple]:
+        """Return (X, y, weight or None) of each held-out set, by name."""
+        if (self.X_val is None) != (self.y_val is None):
+            raise ValueError("X_val and y_val must be given together")
+        found: dict[str, tuple] = {}
+        if self.X_val is not None:
+            found[VALID] = self.X_val, self.y_val, self.sample_weight_val
+        elif self.sample_weight_val is not None:
+            raise ValueError("sample_weight_val needs X_val and y_val")
+        return found | _check_eval_sets(self.eval_sets)
+
+
+class HeldOut(NamedTuple):
+    """Held-out examples: features, class indices, and weights or None."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Training examples, and held-out ones by name."""
+
+    schema: InputSchema
+    classes: np.ndarray
+    problem: Problem
+    held_out: dict[str, HeldOut] = field(default_factory=dict)
+
+
+def read(arguments: Arguments, schema: InputSchema, check: Callable, class_weight) -> Examples:
+    """Check and encode the examples that `fit` was given.
+
+    ``check(X)`` is scikit-learn's check of names and number of columns.
+    """
+    X = schema.encode(arguments.X, check)
+    if arguments.y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    y = column_or_1d(arguments.y, warn=True)
+    check_consistent_length(X, y)
+    check_labels(y)
+    problem, classes = sort_by_class(X, y, arguments.sample_weight, class_weight)
+    held_out = {}
+    for name, (X_held, y, weight) in arguments.held_out().items():
+        X_name, y_name, weight_name = names_of_set(name)
+        X_held = schema.encode(X_held, check)
+        y = column_or_1d(y)
+        check_labels(y, y_name)
+        y = encode_labels(y, classes, y_name)
+        if len(y) != X_held.shape[0]:
+            raise ValueError(
+                f"{X_name} and {y_name} must have as many rows, got {X_held.shape[0]} and {len(y)}"
+            )
+        held_out[name] = HeldOut(X_held, y, check_weight(weight, len(y), weight_name))
+    return Examples(schema, classes, problem, held_out)
+
+
+def names_of_set(name: str) -> tuple[str, ...]:
+    """Return the names of the arguments that hold X, y and weights of a held-out set."""
+    if name == VALID:
+        return "X_val", "y_val", "sample_weight_val"
+    return tuple(f"eval_sets[{name!r}][{k}]" for k in range(3))
+
+
+def _check_eval_sets(eval_sets) -> dict[str, tuple]:
+    """Check the argument `eval_sets`; return (X, y, weight or None) by name."""
+    if eval_sets is None:
+        return {}
+    wanted = "eval_sets must be a dict of (X, y) or (X, y, sample_weight) by name"
+    if not isinstance(eval_sets, Mapping):
+        raise TypeError(f"{wanted}, got {eval_sets!r}")
+    found = {}
+    for name, one in eval_sets.items():
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"{wanted}, got the name {name!r}")
+        if f"{name}_error" in HISTORY_NAMES:
+            raise ValueError(
+                f"eval_sets may not have the name {name!r}: history_ has a {name}_error already"
+            )
+        if not isinstance(one, Sequence) or len(one) not in (2, 3):
+            raise TypeError(f"{wanted}, got {type(one).__name__} for {name!r}")
+        found[name] = (*one, None)[:3]
+    return found

@@ -1,0 +1,58 @@
+"""One call of `fit`, around whatever it does."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from cwboost.estimator.rounds import RoundLoop
+from cwboost.estimator.sklearn_callbacks import FitTask
+
+__all__ = ["Fitting"]
+
+
+class Fitting:
+    """The context of a fit: its clock, and the callbacks that scikit-learn has set.
+
+    An estimator that leaves the context by an error stays the model that it was before, unless
+    rounds were finished, which it keeps.
+    """
+
+    def __init__(self, estimator, X, y):
+        self._estimator, self._start = estimator, perf_counter()
+        self._before = dict(vars(estimator))
+        self._task = FitTask(estimator, X, y) if hasattr(estimator, "_skl_callbacks") else None
+
+    def __enter__(self) -> Fitting:
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        if kind is not None and vars(self._estimator).get("model_") is self._before.get("model_"):
+            self._estimator.__dict__ = self._before
+
+    def run(self, loop: RoundLoop) -> None:
+        """Do the rounds and take their outcome, also if an error ended them early."""
+        if self._task is not None:
+            self._task.begin(loop)
+        try:
+            stop_reason, error = loop.run(self._estimator, self._start)
+            self._take(loop, stop_reason, error)
+        except KeyboardInterrupt as interrupt:
+            # It came while the model was put together: do that again, then pass it on.
+            error = interrupt
+            self._take(loop, "interrupted", error)
+        if error is not None:
+            raise error
+        if self._task is not None:
+            self._task.end()
+
+    def _take(self, loop: RoundLoop, stop_reason: str, error: BaseException | None) -> None:
+        """Make the estimator the model of the finished rounds, in one step, if there are any."""
+        if error is None or loop.training.n_rounds:
+            attributes = loop.outcome.attributes(stop_reason)
+            kept = {k: v for k, v in vars(self._estimator).items() if not _is_fitted(k)}
+            self._estimator.__dict__ = kept | attributes
+
+
+def _is_fitted(name: str) -> bool:
+    """Return True for the name of an attribute that `fit` sets."""
+    return name == "_state" or (name.endswith("_") and not name.startswith("_"))

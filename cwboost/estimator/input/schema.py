@@ -1,0 +1,117 @@
+"""The input schema: what `fit` learns of the columns of X, and how later matrices are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _get_feature_names
+
+from cwboost.estimator.input.categories import encode, in_order_of, learn_categories
+from cwboost.estimator.input.columns import as_columns, column_label
+from cwboost.estimator.problem import find_missing
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.discovery import check_capabilities
+from cwboost.families.sealing.sample import read_only
+from cwboost.kernels import canonical
+
+__all__ = ["InputSchema", "categorical_facts"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InputSchema:
+    """Names, number and categories of the columns of X.
+
+    Parameters
+    ----------
+    family : WeakLearnerFamily
+        Its capabilities decide which matrices it can read.
+    categorical_features
+        The parameter of that name.
+    n_features : int
+    names : ndarray of str or None
+    categories : dict of int to ndarray
+        Categories of each categorical column, by its place, most frequent first.
+    """
+
+    family: WeakLearnerFamily
+    categorical_features: Any
+    n_features: int
+    names: np.ndarray | None
+    categories: Mapping[int, np.ndarray]
+
+    @classmethod
+    def learn(cls, X, family, categorical_features, known=None) -> InputSchema:
+        """Return the schema of a training matrix.
+
+        `known` are the categories of a model that training goes on from, whose order is kept.
+        """
+        X = _columns(X)
+        learned = learn_categories(X, categorical_features)
+        return cls(
+            family=family,
+            categorical_features=categorical_features,
+            n_features=X.shape[1],
+            names=_get_feature_names(nw.to_native(X, pass_through=True)),
+            categories=in_order_of(known or {}, learned),
+        )
+
+    def encode(self, X, check: Callable):
+        """Return X as a matrix of numbers that the family can read, with codes for categories.
+
+        ``check(X)`` is scikit-learn's check of names and number of the columns.
+        """
+        X = _columns(X)
+        check(nw.to_native(X, pass_through=True))
+        X = encode(X, self.categories, self.categorical_features)
+        check_capabilities(self.family, n_categories=self.n_categories)
+        has_missing = find_missing(X, self.family)
+        check_capabilities(self.family, has_missing=has_missing, is_sparse=sparse.issparse(X))
+        return X
+
+    @property
+    def n_categories(self) -> dict[str, int]:
+        """Number of categories of each categorical column, by its label in messages."""
+        return {
+            column_label(place, self.names): len(known) for place, known in self.categories.items()
+        }
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of all columns; "feature 3" and the like if X had none."""
+        if self.names is None:
+            return [f"feature {f}" for f in range(self.n_features)]
+        return [str(name) for name in self.names]
+
+    def facts(self) -> dict[str, np.ndarray]:
+        """Return the fields of `BindContext` and `InitContext` about categories."""
+        return categorical_facts(self.categories, self.n_features)
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes that hold the schema."""
+        found: dict[str, Any] = {"n_features_in_": self.n_features}
+        if self.names is not None:
+            found["feature_names_in_"] = self.names
+        if self.categories:
+            found["categories_"] = self.categories
+        return found
+
+
+def categorical_facts(categories: Mapping[int, np.ndarray], n_features: int) -> dict:
+    """Return the fields of `BindContext` about columns of categories, none without any."""
+    if not categories:
+        return {}
+    n_categories = np.zeros(n_features, dtype=np.int64)
+    n_categories[list(categories)] = [len(known) for known in categories.values()]
+    categorical = np.isin(np.arange(n_features), list(categories))
+    return {"categorical": read_only(categorical), "n_categories": read_only(n_categories)}
+
+
+def _columns(X):
+    """Return X as `as_columns` does, a sparse matrix in canonical form."""
+    # First of all: conversions write where the indices point.
+    return as_columns(canonical(X) if sparse.issparse(X) and X.ndim == 2 else X)

@@ -1,0 +1,103 @@
+"""What a classifier becomes of a training: its fitted attributes."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cwboost.estimator.held_out.calibration import predict_prior
+from cwboost.estimator.held_out.stopping import EarlyStopping
+from cwboost.estimator.input.schema import InputSchema
+from cwboost.estimator.plan import Plan
+from cwboost.estimator.resumption import training_state
+from cwboost.families.sealing.forms import check_forms
+from cwboost.fitted_model import BaseScores, FittedModel
+
+__all__ = ["BoostingOutcome", "ModelOutcome"]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelOutcome:
+    """The outcome of a training without warm start."""
+
+    training: Any
+    schema: InputSchema
+    classes: np.ndarray
+
+    def attributes(self, stop_reason: str) -> dict[str, Any]:
+        """Return the fitted attributes after the finished rounds, by name."""
+        training, pricer = self.training, self.training.pricer
+        ensemble = training.model.ensemble()
+        sample = getattr(pricer, "sample", None)  # partitions keep their examples
+        if sample is not None and ensemble.n_rounds:
+            check_forms(ensemble.learners, pricer.family, sample.X, ensemble.coef())
+        return self.schema.attributes() | {
+            "classes_": self.classes,
+            "model_": FittedModel(ensemble, self.classes),
+            "n_iter_": ensemble.n_rounds,
+            "history_": {name: np.array(own) for name, own in training.model.history.items()},
+            "family_": pricer.family,
+            "stop_reason_": stop_reason,
+        }
+
+    def snapshot(self, estimator):
+        """Raise TypeError: training cannot go on."""
+        raise TypeError(f"{type(estimator).__name__} has no warm start, hence no checkpoints")
+
+
+@dataclass(frozen=True, eq=False)
+class BoostingOutcome(ModelOutcome):
+    """The outcome of a training of `CWBoostClassifier`.
+
+    With `keeps_state` it has what an exact continuation needs, of data with this `fingerprint`.
+    """
+
+    plan: Plan
+    base: BaseScores | None
+    fits_scale: bool
+    early_stopping: EarlyStopping | None
+    keeps_state: bool
+    fingerprint: int | None
+
+    def attributes(self, stop_reason: str) -> dict[str, Any]:
+        """Return the fitted attributes of the rounds that the model keeps."""
+        attributes = self._attributes(stop_reason)
+        n_rounds, whole = attributes["n_iter_"], attributes["model_"].ensemble
+        best = n_rounds
+        if n_rounds and self.early_stopping is not None:
+            best = self.early_stopping.kept_round
+        model = attributes["model_"].truncate(best) if best < n_rounds else attributes["model_"]
+        if n_rounds:
+            for one in self.training.model.held_out:
+                model = one.calibrated(model, self.fits_scale)
+        attributes |= {"model_": model, "best_iteration_": best}
+        state = self._state() if self.keeps_state and n_rounds else None
+        if state is None:
+            return attributes
+        # The rounds after the best one are what an uninterrupted training would go on from.
+        return attributes | {"_state": state | ({"ensemble": whole} if best < n_rounds else {})}
+
+    def snapshot(self, estimator):
+        """Return a copy of the estimator with all rounds so far, from which it can go on."""
+        whole, snapshot = replace(self, early_stopping=None), copy.copy(estimator)
+        snapshot.__dict__.update(whole.attributes("checkpoint"), _state=self._state())
+        return snapshot
+
+    def _attributes(self, stop_reason: str) -> dict[str, Any]:
+        """Return the attributes of all rounds, before early stopping and calibration."""
+        training, plan = self.training, self.plan
+        attributes = super().attributes(stop_reason)
+        model = replace(attributes["model_"], base=self.base, scale=plan.scale)
+        model = replace(model, conformity=plan.conformity)
+        if self.base is not None:
+            model = replace(model, base_share=training.share_of_base)
+        if attributes["n_iter_"] == 0:
+            model = predict_prior(model, training.master.class_weights, training.settings.C)
+        rate = training.settings.learning_rate
+        return attributes | {"model_": model, "learning_rate_": rate, "plan_": plan}
+
+    def _state(self) -> dict | None:
+        return training_state(self.training, self.fingerprint)
