@@ -198,11 +198,20 @@ def test_method(model, method):
     assert CHECKS[method](model) is not False
 
 
+def by_skops(model):
+    """Return the model as skops stores it, which may load our types and those of the tests."""
+    skops = pytest.importorskip("skops.io")
+    data = skops.dumps(model)
+    types = skops.get_untrusted_types(data=data)
+    ours = [name for name in types if name.startswith(("cwboost.", "derived_families."))]
+    return skops.loads(data, trusted=ours)
+
+
 def test_a_file_gives_the_same_model_and_inspect_reads_it(model, tmp_path, capsys):
     path = tmp_path / "model.cwb"
     model.save(path)
     loaded = load_model(path)
-    for other in (loaded, pickle.loads(pickle.dumps(model))):
+    for other in (loaded, pickle.loads(pickle.dumps(model)), by_skops(model)):
         assert repr(other) == repr(model) and other.get_params().keys() == model.get_params().keys()
         np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
         assert other.predict(X).dtype == model.predict(X).dtype

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import ClassVar
 
@@ -70,7 +71,13 @@ class DerivedLearners(ArrayLearners):
             "is_linear": is_linear,
             "is_projected": is_linear and "transform" not in defined,
         }
-        return type(f"{family.__name__}Learners", (cls,), names)
+        learners = type(f"{family.__name__}Learners", (cls,), names)
+        # skops looks for the name in the module; a class of the author's own keeps it.
+        module = sys.modules.get(family.__module__)
+        present = getattr(module, learners.__name__, learners)
+        if module is not None and present.__qualname__ == learners.__qualname__:
+            setattr(module, learners.__name__, learners)
+        return learners
 
     @classmethod
     def drawn(cls, parameters, shared, n_features: int) -> DerivedLearners:
