@@ -107,10 +107,8 @@ class RoundLoop:
         """
         try:
             return self._rounds(estimator, start), None
-        except KeyboardInterrupt as error:
-            return "interrupted", error
-        except Exception as error:
-            return "failed", error
+        except BaseException as error:  # such as Ctrl-C or SystemExit
+            return "failed" if isinstance(error, Exception) else "interrupted", error
 
     def _rounds(self, estimator, start: float) -> str:
         """Do the rounds and return why they ended."""
