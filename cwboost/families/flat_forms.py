@@ -324,7 +324,7 @@ class ThresholdTrees:
 
     def node_cover(self) -> np.ndarray:
         """Return the weight of the training examples at each node, float64: `cover` added up."""
-        cover = self.cover.astype(np.float64)
+        cover = np.array(self.cover, dtype=np.float64)
         for level, left in reversed(self._levels()):
             cover[level] = cover[left] + cover[left + 1]
         return cover

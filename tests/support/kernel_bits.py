@@ -15,6 +15,7 @@ from sklearn.datasets import make_classification
 
 from cwboost._kernels.common import cpu
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
+from cwboost._kernels.prediction.tree_nodes import padded
 from cwboost._kernels.projections.projection import Directions, Panels
 from cwboost.ensemble.shapley import tree_shapley
 from cwboost.families.flat_forms import ThresholdTrees
@@ -112,6 +113,12 @@ def many_trees(rng):
         coef = sp.csr_array(rng.normal(size=(65, 3)))
         name = f"evaluation of many trees of {n_inner} comparisons"
         yield name, hash_of(evaluator.scores(X, coef), evaluator.outputs(X))
+        for n_outputs in (1, 11):
+            shape = len(nodes["output"]), n_outputs
+            rows = nodes["output"][:, None] * rng.integers(0, 128, shape, dtype=np.int8)
+            evaluator = TreeEvaluator(**nodes | {"output": rows}, n_features=9)
+            scores = evaluator.scores(X, padded(rng.normal(size=(65, n_outputs))))
+            yield f"{name}, {n_outputs} outputs", hash_of(scores, evaluator.cells(X))
 
 
 def projections(rng):

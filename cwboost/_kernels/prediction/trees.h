@@ -3,7 +3,8 @@
  * A leaf is -1 or +1, so the outputs of a tree on 64 rows are 64 bits. They are found without a
  * branch: a node holds the set of rows that reach it, and 64 comparisons give the set that goes
  * right. Row i of a block is bit i. Large trees, of which few nodes are reached, are walked by each
- * row instead, eight rows abreast. The leaves of graded trees are whole numbers up to 127.
+ * row instead, eight rows abreast. A leaf of a graded tree has whole numbers up to 127, one per
+ * score.
  *
  * Codes have one byte. A node asks whether x > t, and t is one of the distinct thresholds
  * t_0 < ... < t_(n-1) that a model has for the feature. With the rank r(x) = #{j : t_j < x}, x >
@@ -64,7 +65,7 @@ typedef struct {
     const cwb_coded_node *coded;
     const int64_t *start; /* begin of the nodes of each tree */
     /* Places of the inner nodes of each tree that is not walked, parents first, then of its leaves
-     * with a positive output. */
+     * with a positive output, of graded trees of all leaves. */
     const int32_t *order;
     const int64_t *order_start;
     const int32_t *n_inner;
@@ -103,14 +104,17 @@ typedef struct {
      * for one set per node of the largest tree that is not walked. */
     void (*sets)(const cwb_trees *trees, int64_t first, int64_t last, const cwb_block *block,
                  uint64_t *reach, uint64_t *out);
-    /* place[row] = the leaf of tree t in which a row is; room for 64. */
-    void (*places)(const cwb_trees *trees, int64_t t, const cwb_block *block, uint32_t *place);
-    /* scores[row, s] += output[place[row], s] * coef[s] for all s below `width`. */
+    /* place[row] = the leaf of tree t in which a row is; room for 64. `reach` as for `sets`. */
+    void (*places)(const cwb_trees *trees, int64_t t, const cwb_block *block, uint64_t *reach,
+                   uint32_t *place);
+    /* scores[row, s] += output[place[row], s] * coef[s] for all s below `width`; 64 rows can be
+     * written. */
     void (*add_outputs)(const int8_t *output, int64_t width, const uint32_t *place, int64_t n_rows,
                         const double *coef, double *scores);
     /* scores[0:64] += value on the rows of a set, -value on the others. */
     void (*add_set)(uint64_t set, double value, double *scores);
     int64_t max_reached; /* trees of more inner nodes are better walked */
+    int64_t max_cells;   /* the same of graded trees: their places must have a byte */
 } cwb_evaluation_kernels;
 
 #define CWB_BODY "prediction/trees_body.h"

@@ -56,11 +56,11 @@ cdef extern from "prediction/trees.h" nogil:
         void (*sets)(const cwb_trees *trees, int64_t first, int64_t last, const cwb_block *block,
                      uint64_t *reach, uint64_t *out) noexcept nogil
         void (*places)(const cwb_trees *trees, int64_t t, const cwb_block *block,
-                       uint32_t *place) noexcept nogil
+                       uint64_t *reach, uint32_t *place) noexcept nogil
         void (*add_outputs)(const int8_t *output, int64_t width, const uint32_t *place,
                             int64_t n_rows, const double *coef, double *scores) noexcept nogil
         void (*add_set)(uint64_t set, double value, double *scores) noexcept nogil
-        int64_t max_reached
+        int64_t max_reached, max_cells
     const cwb_evaluation_kernels *cwb_evaluation_tables[]
     void cwb_fetch_nodes(const cwb_trees *trees, int64_t t, int64_t part, int64_t n_parts)
     void cwb_write_outputs(const uint64_t *sets, int64_t n_trees, int64_t n_rows,
@@ -148,8 +148,7 @@ cdef class TreeEvaluator:
         cdef int32_t[::1] n_inner = of_trees[0], height = of_trees[1]
         cdef int32_t[::1] place = of_nodes[0], depth = of_nodes[1], order = of_nodes[2]
         cdef int64_t[::1] begin = order_start
-        # Every row walks a graded tree.
-        self.trees.max_reached = -1 if is_graded else min(kernels.max_reached, n)
+        self.trees.max_reached = min(kernels.max_cells if is_graded else kernels.max_reached, n)
         for t in range(n_trees):
             first = offsets[t]
             for v in range(first, offsets[t + 1]):
@@ -163,7 +162,7 @@ cdef class TreeEvaluator:
                     if feature[v] >= 0:
                         order[at], at = place[v], at + 1
                 for v in range(first, offsets[t + 1]):
-                    if feature[v] < 0 and output[v] > 0:
+                    if feature[v] < 0 and (is_graded or output[v] > 0):
                         order[at], at = place[v], at + 1
             begin[t + 1] = at
         self.arrays = of_trees, order_start, of_nodes, offsets.base, output.base
@@ -331,7 +330,7 @@ cdef Room room_for(int64_t n_used, int64_t n_columns, int64_t width, int64_t max
     room.codes = room.n_values * (1 if n_columns else room.n_blocks)
     room.scores = room.codes + room.n_blocks * room.n_codes + CWB_BLOCK // 8
     room.reach = room.scores + room.n_blocks * width * CWB_BLOCK
-    room.sets = room.reach + 2 * max(0, max_reached) + 8
+    room.sets = room.reach + 2 * max_reached + 8
     room.size = room.sets + TREES_AT_ONCE
     return room
 
@@ -430,7 +429,7 @@ cdef void evaluate_block(
     block.n_rows, block.simple = n_rows, work.simple
     if trees.is_graded or votes.cells != NULL:
         for t in range(first, last):
-            walk_tree(trees, t, votes, &block, scores, first_row)
+            evaluate_cells(trees, t, votes, &block, work.reach, scores, first_row)
         return
     kernels.sets(trees, first, last, &block, work.reach, work.sets)
     for t in range(first, last):
@@ -445,15 +444,15 @@ cdef void evaluate_block(
                (last - first) * sizeof(uint64_t))
 
 
-cdef void walk_tree(
+cdef void evaluate_cells(
     const cwb_trees *trees, int64_t t, const Votes *votes, const cwb_block *block,
-    double *scores, int64_t first_row
+    uint64_t *reach, double *scores, int64_t first_row
 ) noexcept nogil:
-    """Compute the results of a tree from the leaves that the rows of a block walk to."""
+    """Compute the results of a tree from the leaves in which the rows of a block are."""
     cdef uint32_t[64] place  # of CWB_BLOCK rows
     cdef const int8_t *output = trees.output + trees.start[t] * trees.width
     cdef int64_t i, row
-    kernels.places(trees, t, block, place)
+    kernels.places(trees, t, block, reach, place)
     if votes.has_rows and votes.n_scores:
         kernels.add_outputs(output, trees.width, place, block.n_rows,
                             votes.data + t * trees.width, scores)

@@ -261,20 +261,46 @@ static void CWB_NAME(sets)(const cwb_trees *trees, int64_t first, int64_t last,
     }
 }
 
+/* The leaf of each row from the rows that reach each leaf of a graded tree that is not walked. */
+CWB_INLINE void CWB_NAME(places_from)(const int32_t *leaves, int64_t n, const uint64_t *reach,
+                                      uint32_t *place) {
+#if CWB_IS(AVX512)
+    __m512i bytes = _mm512_setzero_si512();
+    for (int64_t i = 0; i < n; i++)
+        bytes = _mm512_mask_mov_epi8(bytes, _cvtu64_mask64(reach[leaves[i]]),
+                                     _mm512_set1_epi8((char)leaves[i]));
+    uint8_t own[CWB_BLOCK];
+    _mm512_storeu_si512(own, bytes);
+    for (int row = 0; row < CWB_BLOCK; row++) place[row] = own[row];
+#else
+    for (int64_t i = 0; i < n; i++)
+        for (int row = 0; row < CWB_BLOCK; row++)
+            if (reach[leaves[i]] >> row & 1) place[row] = (uint32_t)leaves[i];
+#endif
+}
+
 CWB_INLINE void CWB_NAME(places_of)(const cwb_trees *trees, int64_t t, const cwb_block *block,
-                                    const int kind, uint32_t *place) {
+                                    const int kind, uint64_t *reach, uint32_t *place) {
+    if (trees->is_graded && !CWB_NAME(is_walked)(trees, t, block, kind)) {
+        const int32_t *order = trees->order + trees->order_start[t];
+        const int64_t n_inner = trees->n_inner[t];
+        CWB_NAME(reach_nodes)(trees, CWB_NAME(nodes_of)(trees, t, kind), order, n_inner,
+                              CWB_NAME(rows_from)(block, 0, kind), kind, reach);
+        CWB_NAME(places_from)(order + n_inner, n_inner + 1, reach, place);
+        return;
+    }
     for (int64_t row = 0; row < block->n_rows; row += CWB_ABREAST)
         CWB_NAME(walk_some)(trees, t, block, row, kind, place + row);
 }
 
 static void CWB_NAME(places)(const cwb_trees *trees, int64_t t, const cwb_block *block,
-                             uint32_t *place) {
+                             uint64_t *reach, uint32_t *place) {
     if (trees->coded)
-        CWB_NAME(places_of)(trees, t, block, CWB_CODES, place);
+        CWB_NAME(places_of)(trees, t, block, CWB_CODES, reach, place);
     else if (block->simple)
-        CWB_NAME(places_of)(trees, t, block, CWB_SIMPLE, place);
+        CWB_NAME(places_of)(trees, t, block, CWB_SIMPLE, reach, place);
     else
-        CWB_NAME(places_of)(trees, t, block, CWB_ANY, place);
+        CWB_NAME(places_of)(trees, t, block, CWB_ANY, reach, place);
 }
 
 /* Eight whole numbers of one byte. */
@@ -297,8 +323,13 @@ CWB_INLINE cwb_doubles CWB_NAME(load_bytes)(const int8_t *p) {
 static void CWB_NAME(add_outputs)(const int8_t *output, int64_t width, const uint32_t *place,
                                   int64_t n_rows, const double *coef, double *scores) {
     if (width == 1) {
-        for (int64_t row = 0; row < n_rows; row++)
-            scores[row] += (double)output[place[row]] * coef[0];
+        int8_t own[CWB_BLOCK] = {0};
+        for (int64_t row = 0; row < n_rows; row++) own[row] = output[place[row]];
+        const cwb_doubles factor = cwb_splat(coef[0]);
+        for (int i = 0; i < CWB_BLOCK; i += 8) {
+            const cwb_doubles step = cwb_mul(CWB_NAME(load_bytes)(own + i), factor);
+            cwb_store(scores + i, cwb_add(cwb_load(scores + i), step));
+        }
         return;
     }
     for (int64_t row = 0; row < n_rows; row++, scores += width) {
@@ -325,4 +356,5 @@ static const cwb_evaluation_kernels CWB_NAME(cwb_evaluation_kernels) = {
     .add_outputs = CWB_NAME(add_outputs),
     .add_set = CWB_NAME(add_set),
     .max_reached = CWB_IS(PLAIN) ? 16 : 128,
+    .max_cells = CWB_IS(AVX512) ? 127 : 0,
 };
