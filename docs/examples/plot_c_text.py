@@ -68,8 +68,7 @@ for name, model in models.items():
     print(f"{name:18} test error {np.mean(errors):.1%}")
 
 # %%
-# The most important features:
-clf = model[-1]
-order = np.argsort(-clf.feature_importances_)[:5]
-for place in order:
-    print(f"{clf.feature_names_in_[place]:18} {clf.feature_importances_[place]:.0%}")
+# The columns of scores that replace the text matter most:
+from cwboost.plotting import plot_importances
+
+plot_importances(model[-1], n_features=8)
