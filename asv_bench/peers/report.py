@@ -119,8 +119,8 @@ def goals(records):
         threads = "/".join(str(n) for n in dict.fromkeys(r["threads"] for r in own))
         parts.append(
             f"{conditions(own)}; instruction set {chosen or 'not recorded'}; threads: {threads} "
-            f"unless the row says otherwise. {sum(row.met for row in rows)} of {len(rows)} rows "
-            "met.\n\n" + table(HEAD, [row.cells() for row in rows])
+            f"unless a row names another number. {sum(row.met for row in rows)} of {len(rows)} "
+            "rows met.\n\n" + table(HEAD, [row.cells() for row in rows])
         )
     return "\n\n".join(parts)
 
