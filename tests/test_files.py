@@ -152,15 +152,6 @@ def test_what_is_no_path_is_named(path):
             write(path)
 
 
-def test_a_pipe_is_not_replaced(tmp_path):
-    if not hasattr(os, "mkfifo"):
-        pytest.skip("the system has no named pipes")
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match=r"not the name of a regular file.*pipe"):
-        write(tmp_path / "pipe")
-    assert (tmp_path / "pipe").is_fifo()
-
-
 @pytest.mark.slow
 def test_kill_during_a_write_leaves_a_whole_file(tmp_path):
     """Kill a process that alternately writes two contents, at random moments."""

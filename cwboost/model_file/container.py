@@ -26,7 +26,6 @@ FORMAT_VERSION = 1
 HEADER = "header.json"
 NAME = re.compile(r"[A-Za-z0-9_./ -]{1,100}")
 DTYPES = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
-NPY_HEADER_LIMIT = 1000
 ARRAYS_LIMIT = 20_000
 DIRECTORY_LIMIT = 2**22
 HEADER_MEMORY = 2**25
@@ -128,6 +127,8 @@ def _read(archive: ZipFile, max_bytes: int) -> tuple[dict, dict[str, np.ndarray]
     found = [info.filename.removesuffix(".npy") for info in members]
     if names != found or len(set(found)) < len(found):
         raise ModelFileError("the header must list the arrays of the file, each once")
+    if any(info.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for info in members):
+        raise ModelFileError("the arrays must be stored or deflated")
     declared = sum(info.file_size for info in members)
     if declared > max_bytes:
         raise ModelFileError(
@@ -137,16 +138,9 @@ def _read(archive: ZipFile, max_bytes: int) -> tuple[dict, dict[str, np.ndarray]
     return header, {name: _read_array(name, archive, info) for name, info in zip(found, members)}
 
 
-def _opened(archive: ZipFile, info: ZipInfo) -> IO[bytes]:
-    if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        raise ModelFileError(f"{info.filename!r} must be stored or deflated")
-    return archive.open(info)
-
-
 def _parts(member: IO[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of a member, at most as many as declared; zipfile compares the checksum."""
-    while part := member.read(PART_BYTES):
-        yield part
+    """Return the bytes of a member, at most as many as declared; zipfile compares the checksum."""
+    return iter(lambda: member.read(PART_BYTES), b"")
 
 
 def _read_header(encoded: bytes) -> dict:
@@ -156,11 +150,9 @@ def _read_header(encoded: bytes) -> dict:
         raise ModelFileError("the header must be a JSON object")
     version = header.pop("format", None)
     if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
-        newer = type(version) is int and version > FORMAT_VERSION
-        hint = ": the file was written by a newer cwboost" if newer else ""
         raise ModelFileError(
-            f"format version must be in 1..{FORMAT_VERSION} for this version of cwboost, got "
-            f"{str(version)[:20]}{hint}"
+            f"format must be a version from 1 to {FORMAT_VERSION}, got {str(version)[:20]}; a "
+            "newer cwboost may have written the file"
         )
     return header
 
@@ -177,10 +169,10 @@ def _refuse_constant(name: str):
 
 
 def _read_array(name: str, archive: ZipFile, info: ZipInfo) -> np.ndarray:
-    with _opened(archive, info) as member:
+    with archive.open(info) as member:
         if npy.read_magic(member) != (1, 0):
             raise ModelFileError(f"array {name!r} has an unknown version of the format NPY")
-        shape, is_fortran, dtype = npy.read_array_header_1_0(member, NPY_HEADER_LIMIT)
+        shape, is_fortran, dtype = npy.read_array_header_1_0(member)
         if is_fortran or dtype.str not in DTYPES:
             raise ModelFileError(f"array {name!r} must be C-ordered, of one of {DTYPES}")
         if math.prod(shape) * dtype.itemsize != info.file_size - member.tell():

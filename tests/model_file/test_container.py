@@ -54,13 +54,6 @@ def test_layouts_byte_orders_and_large_arrays(path):
         assert array.flags.c_contiguous and array.dtype == np.float64
 
 
-def test_many_arrays_of_many_dimensions(path):
-    arrays = {f"a{i}": np.full([1] * (i % 33), i) for i in range(1000)}
-    write(path, {}, arrays)
-    for name, array in read(path)[1].items():
-        assert array.shape == arrays[name].shape and array.item() == arrays[name].item()
-
-
 def test_arrays_are_compressed_unless_they_would_be_taken_for_a_bomb(path):
     """Whatever is written is read, whatever it shrinks to."""
     rng = np.random.default_rng(0)
@@ -93,9 +86,9 @@ def test_what_would_not_be_read_is_not_written(path, header, arrays, message):
 # ---------------------------------------------------------------------------- hostile bytes
 
 
-def refused(path, message, **options):
+def refused(path, message=None, load=read, **options):
     with pytest.raises(ModelFileError, match=message):
-        read(path, **options)
+        load(path, **options)
 
 
 def damaged(data):
@@ -135,9 +128,9 @@ def test_limit_on_bytes(path):
     "header, message",
     [
         (b"[]", "JSON object"),
-        (b"{}", "format version must be in 1..1 .*, got None$"),
-        (b'{"format": 2, "arrays": []}', "got 2: the file was written by a newer cwboost"),
-        (b'{"format": true}', "format version must be in 1..1 .* got True$"),
+        (b"{}", "format must be a version from 1 to 1, got None"),
+        (b'{"format": 2, "arrays": []}', "got 2; a newer cwboost may have written the file"),
+        (b'{"format": true}', "must be a version from 1 to 1, got True"),
         (b'{"format": NaN}', "NaN is not a JSON number"),
         (b"\xff\xfe\xfa", "damaged"),
         (b"[" * 200_000, "damaged"),
@@ -174,12 +167,7 @@ NPY = npy(np.arange(4))
 )
 def test_hostile_arrays(path, member, message):
     forge(path, FORMAT, {"x": member})
-    refused(path, message)
-
-
-def test_arrays_that_claim_huge_shapes_take_no_memory(path):
-    forge(path, FORMAT, {"x": NPY.replace(b"(4,)", b"(%d,)" % 10**9)})
-    assert peak_of(lambda: refused(path, "must be that of its bytes")) < MEGABYTE
+    assert peak_of(lambda: refused(path, message)) < MEGABYTE
 
 
 def edited(data, entry, field, value, size=4):
@@ -218,20 +206,17 @@ def test_hostile_directories(path, entry, field, value, message):
         (["x.npy", "header.json"], "not a cwboost model file: its first member"),
         (["x.npy"], "not a cwboost model file: its first member"),
         ([], "not a cwboost model file"),
+        (None, "not a cwboost model file, or damaged: File is not a zip file"),
     ],
 )
 def test_hostile_names(path, names, message):
     with zipfile.ZipFile(path, "w") as archive:
-        for name in names:
+        for name in names or ():
             header = FORMAT | {"arrays": ["x"] * max(1, len(names) - 1)}
             archive.writestr(name, json.dumps(header) if name == "header.json" else NPY)
+    if names is None:
+        path.write_bytes(path.read_bytes()[:-1])
     refused(path, message)
-
-
-@pytest.mark.parametrize("data", [b"", b"x", b"PK\3\4", b"PK\5\6", b"\x89PNG" * 9])
-def test_other_files(path, data):
-    path.write_bytes(data)
-    refused(path, "not a cwboost model file, or damaged: File is not a zip file")
 
 
 # ---------------------------------------------------------------------------- bombs
@@ -297,11 +282,6 @@ def peak_of(action):
         tracemalloc.stop()
 
 
-def model_refused(path):
-    with pytest.raises(ModelFileError):
-        load_model(path)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("bomb", [*VALUES, *ARRAYS])
 def test_a_refusal_takes_64_MB_and_four_times_the_file(model, path, bomb):
@@ -311,9 +291,9 @@ def test_a_refusal_takes_64_MB_and_four_times_the_file(model, path, bomb):
         write_bomb(path, model, arrays=ARRAYS[bomb]())
     size = path.stat().st_size
     start = time.process_time()
-    model_refused(path)
+    refused(path, load=load_model)
     assert time.process_time() - start < 1
-    peak = peak_of(lambda: model_refused(path))
+    peak = peak_of(lambda: refused(path, load=load_model))
     assert peak < 64 * MEGABYTE + 4 * size, f"{peak / MEGABYTE:.0f} MB for {size} bytes"
 
 
