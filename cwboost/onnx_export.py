@@ -171,7 +171,7 @@ class _Graph:
 
 
 def _categories_json(classifier) -> str:
-    """Return the sorted categories of each categorical column, by its name or place, as JSON."""
+    """Return the categories of each categorical column, by its name or place, as JSON."""
     names = getattr(classifier, "feature_names_in_", None)
     return json.dumps(
         {

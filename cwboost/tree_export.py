@@ -92,7 +92,7 @@ def to_shap(
 
     Parameters
     ----------
-    classifier : fitted classifier, with ``init=None`` and without categorical columns
+    classifier : fitted classifier, with ``init=None``, of trees that compare no category sets
     background : array-like or sparse matrix of shape (n_samples, n_features)
         Usually the training examples: nodes get the numbers of these examples, from which the
         explainer computes path-dependent values, those of `CWBoostClassifier.shap_values`.

@@ -22,6 +22,7 @@ from cwboost import (
     to_onnx,
 )
 from cwboost.cli import main
+from cwboost.ensemble.inspection import is_additive
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.families.discovery import _registry
 
@@ -139,7 +140,9 @@ CHECKS = {
     "staged_predict_proba": partial(check_stages, method="predict_proba"),
     "staged_decision_function": partial(check_stages, method="decision_function"),
     "predict_set": check_sets,
-    "explain": lambda m: check_sums(m, m.explain),
+    "explain": lambda m: check_sums(
+        m, m.explain if is_additive(m.ensemble_) else partial(m.explain, background=X[:50])
+    ),
     "shap_values": lambda m: check_sums(m, partial(m.shap_values, background=X[:50])),
     "feature_importances_": lambda m: m.init_ is None or m.feature_importances_.sum() > 0.99,
     "class_columns": lambda m: len(m.class_columns(m.classes_[0]).coef) >= 0,

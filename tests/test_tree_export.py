@@ -76,6 +76,21 @@ def test_shap_gives_our_values(load, weak_learner):
     np.testing.assert_allclose(explainer.shap_values(X[:40]), ours.values, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:::(shap|numba)")
+def test_shap_draws_rows_of_a_frame():
+    """The recipe of `shap_values`."""
+    shap = pytest.importorskip("shap")
+    pytest.importorskip("matplotlib").use("Agg")
+    X = load_breast_cancer(as_frame=True).data.iloc[::3]
+    clf = small("tree").fit(X, X["mean area"] > 500)
+    base, values, init = clf.shap_values(X.iloc[5:9], background=X)
+    found = shap.Explanation(
+        values, base + init, data=np.asarray(X.iloc[5:9]), feature_names=list(X.columns)
+    )
+    axes = shap.plots.waterfall(found[2, :, 1], show=False)
+    assert "mean area" in " ".join(text.get_text() for text in axes.get_yticklabels())
+
+
 @pytest.mark.parametrize(
     ("clf", "message"),
     [

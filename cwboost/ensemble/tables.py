@@ -87,6 +87,9 @@ def tree_rows(
             row["categories"] = [known[c] if c < len(known) else c for c in codes]
         else:
             row["threshold"] = float(trees.threshold[node])
+            if plain is None and feature in categories:  # compared by their codes
+                known = enumerate(np.asarray(categories[feature]).tolist())
+                row["categories"] = [name for code, name in known if code > row["threshold"]]
         if plain is None or plain[feature] >= 0:
             row["feature"] = names[feature if plain is None else plain[feature]]
         else:

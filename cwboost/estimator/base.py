@@ -428,17 +428,21 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         (index,) = encode_labels([label], self.classes_, "label")
         return inspection.class_columns(self.ensemble_, int(index))
 
-    def explain(self, X: Features, n_estimators: int | None = None) -> Explanation:
+    def explain(
+        self, X: Features, n_estimators: int | None = None, background: Features | None = None
+    ) -> Explanation:
         """Split the scores by feature, exactly.
 
-        Stump models are sums of functions of one feature each: the parts are the values of these
-        functions. For other models the parts are the values of `shap_values` with X as background.
+        Stump models are sums of functions of one feature each: without a background, the parts are
+        the values of these functions. Otherwise they are those of `shap_values`.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         n_estimators : int, default=None
             Use the first rounds only; all by default.
+        background : array-like or sparse matrix of shape (n_background, n_features), default=None
+            As of `shap_values`.
 
         Returns
         -------
@@ -450,11 +454,13 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ------
         TypeError
             If learners have no flat form, as some of third parties.
+        ValueError
+            If the model needs a background, see `shap_values`.
         """
         check_is_fitted(self)
         ensemble = self.ensemble_
-        if not inspection.is_additive(ensemble):
-            return self.shap_values(X, n_estimators=n_estimators)
+        if background is not None or not inspection.is_additive(ensemble):
+            return self.shap_values(X, background, n_estimators)
         X = self._encoded(X)
         ensemble.path.check_rounds(n_estimators, "n_estimators")
         constant, parts = inspection.contributions(ensemble, X, n_estimators)
@@ -467,16 +473,18 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Trees and stumps have path-dependent values as of TreeSHAP, exact: the Shapley values of the
         game in which, at a comparison of a feature that is not known, both sides count by the
-        numbers of background examples there. Thresholds on directions have Aumann-Shapley values:
-        the difference from a background example is spread along the straight line to it, and the
-        mean taken over the background. The scores of an init model are not split.
+        weight of the background examples there. Thresholds on directions have Aumann-Shapley
+        values: the difference from a background example is spread along the straight line to it,
+        and the mean taken over the background. The scores of an init model are not split. The
+        values of an example do not depend on the other rows of X.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         background : array-like or sparse matrix of shape (n_background, n_features), default=None
-            Usually the training examples, or some of them; None takes X. Of a model with
-            directions, 100 rows are used, evenly spaced.
+            Examples to compare with. None takes those of training, which the trees of the default
+            and of stage-wise training know; other models need some, such as those of training. Of
+            a model with directions, 100 rows are used, evenly spaced.
         n_estimators : int, default=None
             Use the first rounds only; all by default.
 
@@ -491,14 +499,16 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         TypeError
             If learners have no flat form, as some of third parties, or if the classes' scores are
             not the sums of the learners' votes.
+        ValueError
+            If the model needs a background.
 
         Notes
         -----
-        For the plots of the package shap: ``shap.Explanation(values, base_values, data=X)`` with
-        ``base_values = base + init``.
+        For the plots of the package shap, with a frame `X`: ``shap.Explanation(values, base + init,
+        data=np.asarray(X), feature_names=list(X.columns))``. It takes no frame as data.
         """
         X = self._encoded(X)
-        background = X if background is None else self._encoded(background)
+        background = None if background is None else self._encoded(background)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
         if not self._scores_classes():
             raise TypeError(
@@ -535,8 +545,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             ``depth``, ``feature``, ``direction``, ``threshold``, ``categories``, ``missing``,
             ``left``, ``right``, ``output``, ``gain`` describe the node. An inner node sends an
             example to node ``right`` if its feature, or the sum of features times the entries of
-            its direction (a dict by names), exceeds the threshold, or is one of the categories. A
-            leaf has an output.
+            its direction (a dict by names), exceeds the threshold, or is one of the categories:
+            these are named, too, if the threshold divides their codes. A leaf has an output.
 
         Raises
         ------

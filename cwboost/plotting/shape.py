@@ -31,12 +31,13 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
         Use the first rounds only.
     X : array-like or sparse matrix of shape (n_samples, n_features), optional
         Examples: the plot spans their values of the feature, and ticks mark the deciles. Without
-        them it spans the thresholds of the model.
+        them it spans the thresholds of the model. Not used for categories.
     ax : matplotlib Axes, optional
 
     Returns
     -------
     matplotlib Axes
+        A column of categories has a step for each of them.
     """
     names = getattr(classifier, "feature_names_in_", None)
     index = place_of(feature, names, classifier.n_features_in_, "feature")
@@ -46,12 +47,17 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     name = classifier._schema.feature_names[index]
     ax = new_axes(ax)
     ax.set(title=f"What {name} adds to the scores", xlabel=name, ylabel="part of the score")
-    seen = None if X is None else _values(X, index)
+    categories = classifier._schema.categories.get(index)
+    seen = None if X is None or categories is not None else _values(X, index)
     if index not in functions:
         _unused(ax, seen)
         return ax
-    thresholds, values = functions[index].thresholds, functions[index].values
-    edges = _edges(thresholds, seen)
+    if categories is None:
+        edges, values = _edges(functions[index].thresholds, seen), functions[index].values
+    else:
+        codes = np.arange(len(categories))
+        edges, values = np.append(codes, len(codes)) - 0.5, functions[index](codes)
+        ax.set_xticks(codes, [str(one) for one in categories], rotation=30, ha="right")
     coloured = _most_moved(values) if given is None else given
     grey = set(range(values.shape[1])) - set(coloured) if given is None else set()
     for place, column in enumerate(sorted(grey)):

@@ -48,7 +48,7 @@ ax.legend()
 # scores.
 trees = CWBoostClassifier("tree", init=None, n_estimators=30, random_state=0)
 trees.fit(X, y)
-base, values, _ = trees.shap_values(X)
+base, values, _ = trees.shap_values(X, background=X)
 assert np.allclose(base + values.sum(axis=1), trees.decision_function(X))
 
 # %%

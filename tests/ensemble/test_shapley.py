@@ -1,5 +1,6 @@
 """SHAP values against the definition, and what they refuse."""
 
+from dataclasses import replace
 from itertools import combinations
 from math import factorial
 
@@ -17,6 +18,7 @@ from cwboost import (
 )
 from cwboost.ensemble.shapley import shapley_values, tree_shapley
 from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.tree_learners import TreeLearners
 from cwboost.kernels import CategorySets
 
 
@@ -87,7 +89,7 @@ def test_values_of_trees_by_the_definition(n_background):
     np.testing.assert_allclose(base, clf.decision_function(background).mean(axis=0))
     scores = clf.decision_function(X[:9])
     np.testing.assert_allclose(base + values.sum(axis=1), scores, atol=1e-12)
-    constant, parts, _ = clf.explain(X[:9], 1)
+    constant, parts, _ = clf.explain(X[:9], 1, background)
     np.testing.assert_allclose(constant + parts.sum(axis=1), clf.decision_function(X[:9], 1))
 
 
@@ -114,13 +116,49 @@ def test_deep_trees_threads_and_sparse_rows():
     family = get_family("tree")(max_depth=None)
     clf = CWBoostClassifier(family, n_estimators=4, C=1e6, correction="stagewise", random_state=0)
     clf.fit(X, y)
-    base, values, _ = clf.shap_values(X)
+    base, values, _ = clf.shap_values(X, X)
     np.testing.assert_allclose(
         base + values.sum(axis=1), clf.decision_function(X), rtol=0, atol=1e-10
     )
     clf.n_jobs = 2
-    np.testing.assert_array_equal(clf.shap_values(X).values, values)
-    np.testing.assert_array_equal(clf.shap_values(sparse.csr_array(X)).values, values)
+    np.testing.assert_array_equal(clf.shap_values(X, X).values, values)
+    np.testing.assert_array_equal(clf.shap_values(sparse.csr_array(X), X).values, values)
+
+
+def with_cover(trees, X):
+    """Return trees that know how many rows of X are in each leaf."""
+    cells = TreeLearners(replace(trees, cover=None), X.shape[1]).cells(X) + trees.offsets[:-1]
+    cover = np.bincount(cells.ravel(), minlength=len(trees.feature))
+    return replace(trees, cover=cover.astype(np.float32))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_trees_shared_by_the_classes_know_their_training_examples(n_outputs):
+    """Values equal those of ordinary trees, one per class; of a row alone, those in a batch."""
+    X, y = data(300)
+    clf = paper(get_family("tree")(max_depth=6, max_features=2), n_estimators=3, C=1e4).fit(X, y)
+    trees, rng = clf.ensemble_.learners.flat_form(), np.random.default_rng(1)
+    output = rng.integers(-127, 128, (len(trees.feature), n_outputs), dtype=np.int8)
+    output[trees.feature >= 0] = 0
+    shared = with_cover(replace(trees, output=output), X)
+    coef = rng.random((len(trees), n_outputs))
+    values, base = tree_shapley(shared, sparse.csr_array(coef), X)
+    scores = TreeLearners(shared, X.shape[1]).scores(X, coef)
+    np.testing.assert_allclose(base + values.sum(axis=1), scores, atol=1e-9)
+    np.testing.assert_allclose(base, scores.mean(axis=0))
+    for c in range(n_outputs):
+        one = replace(trees, output=np.ascontiguousarray(output[:, c]))
+        expected, _ = tree_shapley(one, sparse.csr_array(coef[:, [c]]), X, X)
+        np.testing.assert_allclose(values[..., c], expected[..., 0], atol=1e-9)
+    alone, _ = tree_shapley(shared, sparse.csr_array(coef), X[7:8])
+    np.testing.assert_allclose(alone[0], values[7], atol=1e-12)
+
+
+def test_learners_that_know_no_training_examples_ask_for_a_background():
+    X, y = data()
+    clf = paper("stump", n_estimators=3, C=1e4).fit(X, y)
+    with pytest.raises(ValueError, match=r"background must be examples.*got None"):
+        clf.shap_values(X)
 
 
 MIXED = MixedFamily(["projection", "tree"])
@@ -136,7 +174,7 @@ def test_values_of_directions(family):
     scores = clf.decision_function(rows)
     np.testing.assert_allclose(base + values.sum(axis=1), scores, rtol=0, atol=1e-10)
     np.testing.assert_allclose(base, clf.decision_function(background).mean(axis=0), atol=1e-12)
-    constant, parts, _ = clf.explain(rows)
+    constant, parts, _ = clf.explain(rows, background=X)
     np.testing.assert_allclose(constant + parts.sum(axis=1), scores, rtol=0, atol=1e-10)
     clf.n_jobs = 2
     np.testing.assert_array_equal(clf.shap_values(rows, X).values, values)

@@ -1,6 +1,8 @@
 """Models as tables: nodes, learners in words, a drawing of a tree."""
 
+import copy
 import json
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
@@ -9,6 +11,10 @@ from models import paper
 from sklearn.datasets import load_iris
 
 from cwboost import CWBoostClassifier, MixedFamily, get_family
+from cwboost.ensemble.model import Ensemble
+from cwboost.ensemble.path import PathBuilder
+from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.tree_learners import TreeLearners
 from cwboost.plotting import plot_tree
 
 pandas = pytest.importorskip("pandas")
@@ -85,7 +91,13 @@ def test_categories_by_their_names():
     clf = paper(n_estimators=1).fit(frame, y)
     first = clf.to_frame()["categories"].dropna().iloc[0]
     assert set(first) in ({"u", "x"}, {"v", "w"}) and len(first) == 2
-    assert plot_tree(clf).texts[0].get_text().startswith("city in {")
+    assert plot_tree(clf).texts[0].get_text().startswith("city in\n{")
+    by_codes = CWBoostClassifier("tree", init=None, n_estimators=1).fit(frame, y)
+    nodes = by_codes.to_frame().query("feature == 'city'")
+    for row in nodes.to_dict("records"):
+        above = np.arange(4) > row["threshold"]
+        assert row["categories"] == by_codes.categories_[0][above].tolist()
+    assert len(nodes)
 
 
 def test_plot_tree(clf):
@@ -98,3 +110,30 @@ def test_plot_tree(clf):
     assert texts[0].startswith(f"{nodes['feature'].iloc[0]} > {nodes['threshold'].iloc[0]:.4g}")
     with pytest.raises(ValueError, match="learner must lie in"):
         plot_tree(clf, 99)
+    with pytest.raises(ValueError, match="max_depth must be an int of at least 0, got -1"):
+        plot_tree(clf, max_depth=-1)
+
+
+def test_plot_tree_of_a_deep_tree_shared_by_the_classes(clf):
+    inner = np.arange(6001) % 2 == 0
+    inner[-1] = False  # every right child but the last one compares
+    output = np.where(inner[:, None], 0, [[1, -9, 3]]).astype(np.int8)
+    trees = ThresholdTrees(
+        offsets=np.array([0, 6001]),
+        feature=np.where(inner, 0, -1).astype(np.int32),
+        threshold=np.zeros(6001),
+        left=np.where(inner, np.arange(1, 6002), -1).astype(np.int32),
+        missing=np.where(inner, 1, 0).astype(np.int8),
+        output=output,
+    )
+    trees.check(4)
+    path = PathBuilder()
+    path.append(np.zeros(3, np.int64), np.arange(3), np.array([0.5, 0.25, 0.5]), 1)
+    deep = copy.copy(clf)
+    ensemble = Ensemble(TreeLearners(trees, 4), path.path(), 3)
+    deep.model_ = replace(clf.model_, ensemble=ensemble)
+    texts = [text.get_text() for text in plot_tree(deep).texts]
+    assert len(texts) == 4 + 4 + 1 + 2 and "2997 leaves" in texts
+    assert texts.count(f"{clf.classes_[1]}\n-2.2") == 4
+    nodes = deep.to_frame(1).query("node == 1")
+    assert nodes["output"].tolist() == [1, -9, 3]

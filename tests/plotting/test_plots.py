@@ -11,6 +11,7 @@ from models import paper
 from reference_family import ReferenceStump
 from sklearn.datasets import load_iris
 
+from cwboost import CWBoostClassifier
 from cwboost.ensemble import inspection
 from cwboost.plotting import (
     plot_calibration,
@@ -90,6 +91,18 @@ def test_plot_shape_draws_the_functions(clf):
         np.testing.assert_array_equal(patch.get_data().edges[1:-1], functions[2].thresholds)
     ax = plot_shape(clf, 2, classes=["virginica"], n_estimators=2)
     assert [text.get_text() for text in ax.get_legend().texts] == ["virginica"]
+
+
+def test_plot_shape_of_categories_has_a_step_for_each():
+    pandas = pytest.importorskip("pandas")
+    kind = np.array(["a", "b", "c"])[Y]
+    frame = pandas.DataFrame({"kind": pandas.Categorical(kind), "size": X[:, 0]})
+    clf = CWBoostClassifier("stump", n_estimators=5, init=None).fit(frame, Y != 1)
+    ax = plot_shape(clf, "kind", X=frame)
+    assert sorted(text.get_text() for text in ax.get_xticklabels()) == ["a", "b", "c"]
+    for text, height in zip(ax.get_xticklabels(), ax.patches[-1].get_data().values):
+        row = frame.iloc[[list(kind).index(text.get_text())]]
+        assert height == pytest.approx(clf.explain(row).values[0, 0, 1])
 
 
 def test_plot_shape_by_name_and_of_an_unused_feature():
