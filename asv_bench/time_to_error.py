@@ -82,13 +82,13 @@ class Clock:
 
 def cwboost(X, y, X_test, fit, max_depth="auto", **parameters):
     """Yield the one point of the default, or with parameters those of a fit of fixed rounds."""
-    from cwboost import AutoFamily, CWBoostClassifier
+    from cwboost import CWBoostClassifier, TreeFamily
 
     clock = Clock()
     if parameters:
         # As in the others, no examples are left out for the scale of the probabilities.
         parameters |= {"n_estimators": ROUNDS[-1], "probability_scale": 2.0, "callbacks": [clock]}
-    model = CWBoostClassifier(AutoFamily(max_depth), random_state=0, n_jobs=1, **parameters)
+    model = CWBoostClassifier(TreeFamily(max_depth), random_state=0, n_jobs=1, **parameters)
     model.fit(X, y)
     if not parameters:
         yield model.n_iter_, time.process_time() - clock.start, model.predict(X_test)

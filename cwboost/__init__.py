@@ -116,7 +116,6 @@ _LAZY = {
 }
 # Families of plugins, found by their registered names like any other's.
 _SHIPPED = {
-    "AutoFamily": "auto",
     "ProjectionFamily": "projection",
     "StumpFamily": "stump",
     "TreeFamily": "tree",

@@ -51,17 +51,17 @@ class CWBoostClassifier(BoostingClassifier):
     ----------
     weak_learner : str, WeakLearnerFamily or list of these, default="auto"
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
-        "auto" is trees with the settings that do best on most data; see `cwboost.AutoFamily`.
+        "auto" is "tree", with the automatic settings of `cwboost.TreeFamily`.
     init : str, InitModel, classifier or None, default="auto"
         Model whose scores boosting starts from: the name of an init model ("kernel"), an
         `InitModel`, or a classifier of scikit-learn with ``predict_proba``. Its scores of the
-        training examples are out of sample. "auto" is, with the weak learner "auto" and without
-        `monotonic_cst`, "kernel" where this tells enough about the classes and a holdout run ends
-        lower with it; else None, which is pure boosting.
+        training examples are out of sample. In stage-wise training without `monotonic_cst`, "auto"
+        is "kernel" if its log loss on a sample, and that of a holdout run, are low enough with it;
+        else None, which is pure boosting.
     n_estimators : int or "auto", default="auto"
-        Number of rounds; each adds at most one column per class. With the weak learner "auto" and
-        stage-wise correction, "auto" is the number that a holdout run finds best, at most
-        ``30 / learning_rate``; if fit gets X_val, these examples tell instead. Else it is 400.
+        Number of rounds; each adds at most one column per class. In stage-wise training, "auto" is
+        the number that a holdout run finds best, at most ``30 / learning_rate``; if fit gets X_val,
+        early stopping on these examples replaces the holdout run. With "total" it is 400.
     C : float or None, default=None
         Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
         "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.

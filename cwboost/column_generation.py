@@ -41,7 +41,6 @@ class ColumnGeneration:
         The one source of randomness, shared with the pricer.
     held_out : sequence of HeldOutScores, default=()
         Scores on held-out examples, which follow every round.
-    sampler : RowSampler or one with its `draw` and `takes_all`; None draws as the settings say
 
     Attributes
     ----------
@@ -60,13 +59,13 @@ class ColumnGeneration:
     extra_names: ClassVar[tuple[str, ...]] = ()
     """Names of history arrays that only this kind of training has."""
 
-    def __init__(self, pricer, master, settings, rng, held_out=(), sampler=None):
+    def __init__(self, pricer, master, settings, rng, held_out=()):
         self.pricer: SealedPricer = pricer
         self.master: Master = master
         self.settings: Settings = settings
         self.rng: np.random.Generator = rng
         n_priced = pricer.n_targets
-        self.sampler = sampler or RowSampler(settings.subsample, n_priced)
+        self.sampler = RowSampler(settings.subsample, n_priced)
         self.first_priced = master.n_classes - n_priced
         self.covers_family = pricer.exact and self.sampler.takes_all
         self.model = GrowingEnsemble(master.n_classes, held_out, self.extra_names)
@@ -96,7 +95,7 @@ class ColumnGeneration:
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the last round said to stop; see `Schedule`."""
+        """Reason for stopping, or None; see `Schedule`."""
         return self.schedule.stop_reason
 
     def round(self) -> bool:
@@ -128,18 +127,25 @@ class ColumnGeneration:
         """
         self.pricer.round = self.n_rounds + 1
         for _ in range(1 if self.covers_family else MOST_DRAWS):
-            weights, rows = self.sampler.draw(self.master, self.rng)
-            request = PricingRequest(
-                rows,
-                PAYS * self.master.q,
-                self.settings.columns_per_round,
-                with_cells=self.settings.stagewise and not self.pricer.exact,
-            )
-            priced = self.pricer.price(weights, request)
+            priced = self.price_sample()
             edges = priced.edges / self.master.q
             if any_above(edges, PAYS):
                 break
         return priced, edges
+
+    def price_sample(self) -> Priced:
+        """Return the best weak learners per class on a sample of the examples."""
+        weights, rows = self.sampler.draw(self.master, self.rng)
+        return self.pricer.price(weights, self.request(rows))
+
+    def request(self, rows=None) -> PricingRequest:
+        """Return what a round asks of pricing."""
+        return PricingRequest(
+            rows,
+            PAYS * self.master.q,
+            self.settings.columns_per_round,
+            with_cells=self.settings.stagewise and not self.pricer.exact,
+        )
 
     def observe_bound(self, priced, edges) -> None:
         """Raise the dual bound, if pricing covers the whole family (eq. mcg-exp-dual)."""
@@ -157,8 +163,7 @@ class ColumnGeneration:
         and the number of columns that were not there already.
         """
         classes = priced.target + self.first_priced
-        added = self.master.add_paying(edges, PAYS, classes, priced.outputs)
-        layers, new, classes, rows = added
+        layers, new, classes, rows = self.master.add_paying(priced, edges, PAYS, classes)
         if len(new):
             learners = priced.learners if len(new) == len(edges) else priced.learners.take(new)
             ids = self.model.add_learners(learners, edges[new])

@@ -194,7 +194,7 @@ class Master(ABC):
     @abstractmethod
     def class_weights(self) -> np.ndarray: ...
     @abstractmethod
-    def add_paying(self, edges, bound, classes, outputs) -> tuple[np.ndarray, ...]: ...
+    def add_paying(self, priced, edges, bound, classes) -> tuple[np.ndarray, ...]: ...
     @abstractmethod
     def dual_bound(self, best_edge: float) -> float: ...
     @abstractmethod
@@ -310,8 +310,10 @@ class RestrictedMaster(Master):
         self._make_room()
         return rows, new
 
-    def add_paying(self, edges, bound, classes, outputs) -> tuple[np.ndarray, ...]:
-        """Add the columns whose edge is above a bound, each at coefficient zero; `classes` ascend.
+    def add_paying(self, priced, edges, bound, classes) -> tuple[np.ndarray, ...]:
+        """Add the priced columns whose edge is above a bound, at coefficient zero.
+
+        `edges` are in units of one, and `classes` ascend.
 
         Returns
         -------
@@ -323,7 +325,7 @@ class RestrictedMaster(Master):
         classes_of_new, rows_of_new : ndarray of shape (n_new,), int64
             Their classes, and their rows among those of the class.
         """
-        added = self.columns.add_paying(edges, bound, classes, outputs)
+        added = self.columns.add_paying(edges, bound, classes, priced.outputs)
         self._edges = None
         self._make_room()
         return added

@@ -103,7 +103,9 @@ def test_stage_wise_training_is_chosen_by_any_score(halves):
 
 @pytest.mark.parametrize("correction", ["total", "stagewise"])
 def test_the_values_of_C_fit_the_correction_and_one_is_saved(halves, correction, tmp_path):
-    template = CWBoostClassifier("stump", n_estimators=4, correction=correction, random_state=0)
+    template = CWBoostClassifier(
+        "stump", init=None, n_estimators=4, correction=correction, random_state=0
+    )
     cv = CWBoostClassifierCV(template, cv=2).fit(*halves[:2])
     cv.save(tmp_path / "m")
     loaded = load_model(tmp_path / "m")

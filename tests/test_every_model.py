@@ -35,6 +35,8 @@ CATEGORIES = {"categorical_features": [3]}
 
 
 def fitted(weak_learner="auto", X=X, y=Y, classifier=CWBoostClassifier, **params):
+    if classifier is CWBoostClassifier and weak_learner != "auto":
+        params = {"init": None} | params
     params = {"n_estimators": 6, "random_state": 0} | params
     return classifier(weak_learner=weak_learner, **params).fit(X, y)
 

@@ -146,7 +146,7 @@ def test_what_is_no_name_of_a_file(tmp_path):
 
 @pytest.mark.parametrize("path", [b"file", 3, None])
 def test_what_is_no_path_is_named(path):
-    model = CWBoostClassifier("stump", n_estimators=1).fit(X, Y)
+    model = CWBoostClassifier("stump", init=None, n_estimators=1).fit(X, Y)
     for write in (model.save, load_model, CSVLog, lambda path: Checkpoint(path, every_rounds=1)):
         with pytest.raises(TypeError, match=r"path must be a str or an os\.PathLike, got "):
             write(path)
@@ -187,7 +187,8 @@ def test_kill_during_a_write_leaves_a_whole_file(tmp_path):
 def test_a_full_disk_leaves_models_exports_and_logs(tmp_path, capsys):
     pytest.importorskip("onnx")
     small, large = (
-        CWBoostClassifier("tree", n_estimators=n, random_state=0).fit(X, Y) for n in (2, 60)
+        CWBoostClassifier("tree", init=None, n_estimators=n, random_state=0).fit(X, Y)
+        for n in (2, 60)
     )
     small.save(tmp_path / "small")
     large.save(tmp_path / "large")
@@ -201,7 +202,7 @@ def test_a_full_disk_leaves_models_exports_and_logs(tmp_path, capsys):
         assert "onnx: File too large" in capsys.readouterr().err
         with pytest.raises(OSError):
             log = CSVLog(tmp_path / "log")
-            CWBoostClassifier("stump", n_estimators=200, callbacks=[log]).fit(X, Y)
+            CWBoostClassifier("stump", init=None, n_estimators=200, callbacks=[log]).fit(X, Y)
     lines = (tmp_path / "log").read_text().splitlines()
     assert len(lines) > 5 and len({line.count(",") for line in lines}) == 1
     (tmp_path / "log").unlink()

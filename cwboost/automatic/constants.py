@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-DEFAULT_FAMILY = "auto"
-"""Name of the family for which the recipe decides."""
-
 DEFAULT_INIT = "kernel"
 """The init model of the default: smooth where trees are steps."""
 
@@ -13,7 +10,7 @@ SAMPLE, MOST_LOSS_LEFT = 300, 0.5
 share of that of the class shares. If classes overlap more, it costs time and gains nothing."""
 
 ROUNDS = 400
-"""Rounds if nothing chooses their number."""
+"""Rounds of total correction, whose number nothing chooses."""
 
 MOST_LENGTH = 30.0
 """Largest sum of the learning rates of the rounds that the recipe takes; few data want as many."""

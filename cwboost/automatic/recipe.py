@@ -31,11 +31,8 @@ def decide(wanted: Parameters, bench) -> tuple[Start, Plan]:
     `bench` is a `cwboost.estimator.bench.Bench`, or has its methods.
     """
     stagewise = wanted.settings.stagewise
-    is_default = wanted.family.name == at.DEFAULT_FAMILY
-    chooses_rounds = (
-        is_default and stagewise and wanted.n_estimators is None and wanted.early_stopping is None
-    )
-    start, plan = _first_plan(wanted, bench, is_default)
+    chooses_rounds = stagewise and wanted.n_estimators is None and wanted.early_stopping is None
+    start, plan = _first_plan(wanted, bench)
     if bench.has_validation:
         return start, replace(plan, watched=LOGLOSS) if chooses_rounds else plan
     fits_scale = wanted.probability_scale is None
@@ -55,19 +52,19 @@ def decide(wanted: Parameters, bench) -> tuple[Start, Plan]:
     return start, plan.because("scale", "most likely on the examples left out", **likely)
 
 
-def _first_plan(wanted: Parameters, bench, is_default: bool) -> tuple[Start, Plan]:
+def _first_plan(wanted: Parameters, bench) -> tuple[Start, Plan]:
     """Return what can be decided without a holdout run."""
     rate = wanted.settings.learning_rate
     if wanted.n_estimators is not None:
         n_rounds, why = wanted.n_estimators, "given"
-    elif is_default and wanted.settings.stagewise:
+    elif wanted.settings.stagewise:
         n_rounds, why = ceil(at.MOST_LENGTH / rate), f"{at.MOST_LENGTH:g} / learning_rate"
     else:
         n_rounds, why = at.ROUNDS, "the default of total correction"
     scale, why_scale = wanted.probability_scale, "given"
     if scale is None:
         scale, why_scale = LOSS_SCALE, "the inverse of the loss"
-    start, why_init = _first_start(wanted, bench, is_default)
+    start, why_init = _first_start(wanted, bench)
     plan = Plan(
         n_rounds=n_rounds,
         learning_rate=rate,
@@ -79,7 +76,7 @@ def _first_plan(wanted: Parameters, bench, is_default: bool) -> tuple[Start, Pla
     return start, plan
 
 
-def _first_start(wanted: Parameters, bench, is_default: bool) -> tuple[Start, str]:
+def _first_start(wanted: Parameters, bench) -> tuple[Start, str]:
     """Return the start to try first, and why."""
     if bench.previous is not None:
         return bench.start(None), "that of the fitted model"
@@ -92,8 +89,10 @@ def _first_start(wanted: Parameters, bench, is_default: bool) -> tuple[Start, st
                 f"constraints, got {wanted.init!r}"
             )
         return bench.start(model), "given"
-    if constrained or not is_default:
+    if constrained:
         return Start(), "monotonic_cst constrains the scores"
+    if not wanted.settings.stagewise:
+        return Start(), "the method of the paper, correction='total', starts from zero"
     model = resolve_init(at.DEFAULT_INIT)
     loss, of_shares = bench.init_loss(model, at.SAMPLE)
     reason = f"log loss {loss:.4g} on a sample, {of_shares:.4g} by the class shares"

@@ -115,10 +115,10 @@ class PartitionedMaster(Master):
         self._edges[:, :width] = total[:, :width]
         self._tables = None
 
-    def add_paying(self, edges, bound, classes, outputs):
-        """Add the columns whose edge is above a bound, given their keys; see `RestrictedMaster`."""
+    def add_paying(self, priced, edges, bound, classes):
+        """Add the priced columns whose edge is above a bound, by their keys."""
         paying = np.flatnonzero(edges > bound)
-        rows, is_new = self.columns.add(classes[paying], outputs[paying])
+        rows, is_new = self.columns.add(classes[paying], priced.keys[paying])
         new = paying[is_new]
         if self.keeps_columns and len(new):
             self._unsent.append(("keep", (classes[new],)))

@@ -7,6 +7,7 @@ so that a lost partition is rebuilt by repeating them.
 from __future__ import annotations
 
 from hashlib import sha1
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,12 +19,19 @@ from cwboost.families.partitioned import PartitionWeights
 from cwboost.families.sealing.pricer import check_cells
 from cwboost.solvers.row_sampling import sampled
 
-__all__ = ["KEY_BYTES", "Partition"]
+__all__ = ["KEY_BYTES", "HeldOutPartition", "Partition", "SampleOfRows"]
 
 KEY_BYTES = 8
 """Bytes of the hash of a column on one partition, by which equal columns are found."""
 
 LEARNERS_PER_CHUNK = 256
+
+
+class SampleOfRows(NamedTuple):
+    """A uniform sample of the examples of all partitions: its share, and the seed of the draw."""
+
+    share: float
+    seed: int
 
 
 class Partition:
@@ -47,21 +55,21 @@ class Partition:
         self.overflows = False
         self._cells: tuple = ()
 
-    def price(self, question, scales, sample) -> tuple:
+    def price(self, question, scales, sample: SampleOfRows | None) -> tuple:
         """Return the summary that answers a question under the present weights."""
         if sample != self._sampled[0]:
-            self._sampled = sample, self._drawn(*sample) if sample is not None else None
+            self._sampled = sample, None if sample is None else self._drawn(sample)
         weights = self.pairs.weights if sample is None else self._sampled[1]
         weights.flags.writeable = False
         weights = PartitionWeights(weights[-len(scales) :], scales)
         return self.pricer.summarise(weights, question)
 
-    def _drawn(self, share, seed):
+    def _drawn(self, sample: SampleOfRows) -> np.ndarray:
         """Return the weights of a sample of the examples, and zeros elsewhere."""
-        rows = draw_rows(self._places, self._n_total, share, seed)
+        rows = draw_rows(self._places, self._n_total, sample.share, sample.seed)
         if self._room is not None:
             self._room.flags.writeable = True
-        self._room = sampled(self.pairs.weights, rows, share, self._room)
+        self._room = sampled(self.pairs.weights, rows, sample.share, self._room)
         return self._room
 
     def measure(self) -> np.ndarray:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
-from cwboost.families.contract import Priced, PricingRequest, WeakLearnerFamily
+from cwboost.dask.partition import SampleOfRows
+from cwboost.families.contract import PricingRequest, WeakLearnerFamily, WeakLearners
 from cwboost.families.partitioned import Chosen, scales_of
 from cwboost.families.sealing.faults import FamilyFault, family_source
 from cwboost.families.sealing.pricer import check_learners
@@ -23,6 +26,22 @@ FTOL = 1e-12
 """Relative decrease of the objective at which L-BFGS-B stops."""
 
 
+@dataclass(frozen=True, eq=False)
+class PricedOnPartitions:
+    """What pricing returns, with keys of the columns that pay, whose outputs stay where they are.
+
+    `learners`, `edges` and `target` are those of `cwboost.Priced`. Columns that are equal on all
+    examples have equal `keys`, of shape (n_learners, 8), dtype uint8.
+    """
+
+    learners: WeakLearners
+    edges: np.ndarray
+    target: np.ndarray
+    keys: np.ndarray
+    cells: np.ndarray | None
+    cell_counts: np.ndarray | None
+
+
 class PartitionedPricer:
     """A family bound to partitions, which stands for a sealed pricer."""
 
@@ -36,12 +55,12 @@ class PartitionedPricer:
         self.round: int | None = None
         self._rng = rng
 
-    def price(self, sample, request: PricingRequest) -> Priced:
-        """Price on all partitions; the result has keys of columns in place of outputs."""
+    def price(self, sample: SampleOfRows | None, request: PricingRequest) -> PricedOnPartitions:
+        """Price on all partitions, on a sample of the examples or on all."""
         scales = scales_of(self.master.mass)[-self.n_targets :]
         if sample is not None:
             # The weights of sampled examples are divided by their share.
-            scales = np.ldexp(scales, int(np.floor(np.log2(sample[0]))))
+            scales = np.ldexp(scales, int(np.floor(np.log2(sample.share))))
         conversation = self.plan.choose(scales, self._rng, request)
         question, measured = next(conversation), self.master.is_measured
         while True:
@@ -57,7 +76,7 @@ class PartitionedPricer:
             except StopIteration as end:
                 return self._priced(self._checked(end.value))
 
-    def _priced(self, chosen: Chosen) -> Priced:
+    def _priced(self, chosen: Chosen) -> PricedOnPartitions:
         edges, target = chosen.edges, chosen.target
         paying = np.flatnonzero(edges > PAYS * self.master.q)
         keys = np.zeros((len(edges), 8), dtype=np.uint8)
@@ -69,7 +88,7 @@ class PartitionedPricer:
                 keys[paying] = self.master.take(learners, classes)
             else:
                 self.master.take_cells(learners, classes, chosen.cell_counts[paying])
-        return Priced(chosen.learners, keys, edges, target, cells, chosen.cell_counts)
+        return PricedOnPartitions(chosen.learners, edges, target, keys, cells, chosen.cell_counts)
 
     def _checked(self, chosen) -> Chosen:
         if not isinstance(chosen, Chosen):
@@ -84,20 +103,6 @@ class PartitionedPricer:
         return FamilyFault(f"{family_source(self.family)}{when}: {what}")
 
 
-class PartitionSampler:
-    """Makes each partition price on a uniform sample of its examples."""
-
-    def __init__(self, share: float):
-        self.takes_all = share == 1.0
-        self._share = share
-
-    def draw(self, master, rng):
-        """Return share and seed of the sample, None for all examples; see `RowSampler.draw`."""
-        if self.takes_all:
-            return None, None
-        return (self._share, int(rng.integers(2**63))), None
-
-
 class PartitionedTraining(ColumnGeneration):
     """Training in progress, whose examples are divided into partitions."""
 
@@ -105,14 +110,17 @@ class PartitionedTraining(ColumnGeneration):
     """Whether the history has the error of a round at its end, by one more exchange, and not only
     when the next round has priced."""
 
-    def __init__(self, pricer, master, settings, rng, held_out=()):
-        sampler = PartitionSampler(settings.subsample)
-        super().__init__(pricer, master, settings, rng, held_out, sampler=sampler)
-
     def price(self):
         priced = super().price()
         self._note_error()
         return priced
+
+    def price_sample(self) -> PricedOnPartitions:
+        """Return the best weak learners per class on a sample that the partitions draw."""
+        share, sample = self.settings.subsample, None
+        if share < 1.0:
+            sample = SampleOfRows(share, int(self.rng.integers(2**63)))
+        return self.pricer.price(sample, self.request())
 
     def solve(self, layers) -> SolverReport:
         """Solve for the layer on its tables; with total correction, for all coefficients.

@@ -84,8 +84,8 @@ class Plan:
     scale: float
     init: str | None = None
     watched: Metric | None = None
-    curve: HoldoutCurve | None = None
-    conformity: Conformity | None = None
+    curve: HoldoutCurve | None = field(default=None, repr=False)
+    conformity: Conformity | None = field(default=None, repr=False)
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     def because(self, name: str, reason: str, **changes) -> Plan:

@@ -147,10 +147,12 @@ def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFa
 def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearnerFamily:
     """Return the family that ``weak_learner`` asks for: by name, an instance, a list of these.
 
+    "auto" is the family "tree" with its defaults.
+
     `FamilyError` is raised for what cannot be used, such as an instance that breaks the contract.
     """
     if isinstance(spec, str):
-        return get_family(spec)()
+        return get_family("tree" if spec == "auto" else spec)()
     if isinstance(spec, (list, tuple)) and spec:
         for member in spec:
             resolve_weak_learner(member)

@@ -21,7 +21,7 @@ from cwboost.kernels import (
     usable_threads,
 )
 
-__all__ = ["AutoFamily", "TreeFamily", "TreePricer"]
+__all__ = ["TreeFamily", "TreePricer"]
 
 CATEGORIES = ("codes", "subsets")
 
@@ -231,23 +231,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         if not 0 <= self.trim < 1:
             raise ValueError(f"trim: expected a number in [0, 1), got {self.trim!r}")
         return float(self.trim)
-
-
-class AutoFamily(TreeFamily):
-    """The default: `TreeFamily`, with what `cwboost.CWBoostClassifier` decides by the data.
-
-    With this weak learner, a holdout run finds whether boosting starts from the kernel model
-    (``init="auto"``) and the number of rounds (``n_estimators="auto"``). The parameters are those
-    of `TreeFamily`.
-
-    Examples
-    --------
-    >>> from cwboost import AutoFamily, CWBoostClassifier
-    >>> CWBoostClassifier(AutoFamily(max_depth=4)).get_params()["weak_learner__max_depth"]
-    4
-    """
-
-    name = "auto"
 
 
 class TreePricer(cwboost.Pricer):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from cwboost import AutoFamily, CWBoostClassifier, TreeFamily
+from cwboost import CWBoostClassifier, TreeFamily
 from cwboost.automatic import constants, recipe
 
 MOST = 20
@@ -22,12 +22,17 @@ def default(**params):
     return CWBoostClassifier(random_state=0, **params)
 
 
-def test_the_default_is_what_it_stands_for(halves):
+FAMILIES = {"auto": TreeFamily(max_features=0.5), "stump": "stump", "projection": "projection"}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_default_is_what_it_stands_for_with_every_family(halves, family):
     X, y, X_test, _ = halves
-    clf = default().fit(X, y)
+    clf = default(weak_learner=family).fit(X, y)
+    assert clf.plan_.curve is not None and "holdout" in clf.plan_.reasons["init"]
     explicit = default(
-        weak_learner=AutoFamily(max_features=0.5),
-        init="kernel",
+        weak_learner=FAMILIES[family],
+        init=clf.plan_.init,
         n_estimators=clf.n_iter_,
         correction="stagewise",
         C=1e12,
@@ -158,7 +163,7 @@ def test_every_other_parameter_of_trees_reaches_the_default(halves):
     grid = {"weak_learner__max_depth": [1, 6], "weak_learner__max_features": [None]}
     search = GridSearchCV(default(n_estimators=5, init=None), grid, cv=2).fit(X, y)
     assert search.best_params_["weak_learner__max_depth"] == 6
-    assert isinstance(search.best_estimator_.family_, AutoFamily)
+    assert isinstance(search.best_estimator_.family_, TreeFamily)
 
 
 def test_the_recipe_has_few_constants():

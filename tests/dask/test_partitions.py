@@ -1,6 +1,7 @@
 """Training on partitions equals training on all rows; no cluster is needed."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -216,12 +217,12 @@ def test_every_member_of_a_master_works_on_one_machine_and_on_partitions(data):
     there = train(StumpFamily(), split(X, y, 300), 3, max_working_sets=3).master
     here = RestrictedMaster(np.bincount(y), 100.0)
     outputs = pack_outputs(np.where(X[:, :2] > 0, 1, -1).astype(np.int8))
-    here.add_paying(np.ones(2), 0.0, np.arange(2), outputs)
+    here.add_paying(SimpleNamespace(outputs=outputs), np.ones(2), 0.0, np.arange(2))
     calls = {"dual_bound": (1.0,), "update_layer": (np.full(11, -1),)}
     cells = np.array([3]), np.zeros((1, len(y)), np.int32), np.array([1]), 0.5
-    for master, width in ((here, outputs.shape[1]), (there, 8)):
-        none = np.zeros(0, np.int64)
-        calls["add_paying"] = np.zeros(0), 0.0, none, np.zeros((0, width), np.uint8)
+    nothing = SimpleNamespace(outputs=outputs[:0], keys=np.zeros((0, 8), np.uint8))
+    for master in (here, there):
+        calls["add_paying"] = nothing, np.zeros(0), 0.0, np.zeros(0, np.int64)
         for name in sorted(n for n in vars(Master) if n[0] != "_" and n != "step_cells"):
             member = getattr(master, name)
             if name == "set_coef":

@@ -118,7 +118,9 @@ def test_late_trees_do_not_hide_what_the_first_ones_gained():
     X = rng.normal(size=(300, 6))
     y = np.where(rng.random(300) < 0.2, rng.integers(0, 4, 300), 2 * (X[:, 0] > 0) + (X[:, 1] > 0))
     few, many = (
-        CWBoostClassifier("tree", n_estimators=n, random_state=0).fit(X, y).feature_importances_
+        CWBoostClassifier("tree", init=None, n_estimators=n, random_state=0)
+        .fit(X, y)
+        .feature_importances_
         for n in (10, 150)
     )
     np.testing.assert_allclose(many, few, atol=0.05)

@@ -114,7 +114,9 @@ def test_deep_trees_threads_and_sparse_rows():
     X, y = data(700)
     X = np.nan_to_num(X)
     family = get_family("tree")(max_depth=None)
-    clf = CWBoostClassifier(family, n_estimators=4, C=1e6, correction="stagewise", random_state=0)
+    clf = CWBoostClassifier(
+        family, init=None, n_estimators=4, C=1e6, correction="stagewise", random_state=0
+    )
     clf.fit(X, y)
     base, values, _ = clf.shap_values(X, X)
     np.testing.assert_allclose(
@@ -168,7 +170,7 @@ MIXED = MixedFamily(["projection", "tree"])
 def test_values_of_directions(family):
     X, y = data(200)
     X = np.nan_to_num(X) * [1.0, 1e3, 1.0, 1e-3]
-    clf = CWBoostClassifier(family, n_estimators=8, random_state=1).fit(X, y)
+    clf = CWBoostClassifier(family, init=None, n_estimators=8, random_state=1).fit(X, y)
     rows, background = X[:30], X[::2]
     base, values, _ = clf.shap_values(rows, X)
     scores = clf.decision_function(rows)
@@ -200,7 +202,7 @@ def test_values_of_directions_without_a_line():
     """A vote of a learner that meets NaN goes to the features that are missing."""
     X, y = data(200)
     known = np.nan_to_num(X)
-    clf = CWBoostClassifier("projection", n_estimators=3, random_state=1).fit(known, y)
+    clf = CWBoostClassifier("projection", init=None, n_estimators=3, random_state=1).fit(known, y)
     rows = known[:8]
     rows[::2] = [0.5, np.nan, np.nan, 0.1]
     values, base = shapley_values(clf.ensemble_, rows, known)

@@ -65,7 +65,7 @@ def test_strongest_learners(clf):
 
 def test_directions_by_the_names_of_their_features():
     mixed = MixedFamily(["stump", "projection"])
-    auto = CWBoostClassifier(mixed, n_estimators=12, random_state=1).fit(X, NAMES[Y])
+    auto = CWBoostClassifier(mixed, init=None, n_estimators=12, random_state=1).fit(X, NAMES[Y])
     seen = pandas.DataFrame(auto._encoded(X), columns=auto._schema.feature_names)
     nodes = auto.to_frame().query("node == 0")
     directed = nodes.query("direction.notna()")

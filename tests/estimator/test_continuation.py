@@ -95,7 +95,7 @@ STOPS = {
 @pytest.mark.parametrize("stop", STOPS)
 def test_training_that_has_ended_stays_ended(stop):
     """Whatever ended it; a smaller `tol` lets it go on."""
-    clf = CWBoostClassifier("stump", None, warm_start=True, random_state=0, **STOPS[stop])
+    clf = CWBoostClassifier("stump", None, 400, warm_start=True, random_state=0, **STOPS[stop])
     n_iter = fit(clf, False).n_iter_
     for n_rounds in (500, 1000):
         fit(clf, False, n_estimators=n_rounds)
@@ -117,7 +117,9 @@ OTHER_DATA = {
 @pytest.mark.parametrize("what", OTHER_DATA)
 def test_training_goes_on_with_the_same_columns_and_kind_of_learner_only(what):
     data, params, message = OTHER_DATA[what]
-    clf = CWBoostClassifier("stump", n_estimators=2, warm_start=True).fit(NAMED_COLUMNS, Y[TRAIN])
+    clf = CWBoostClassifier("stump", init=None, n_estimators=2, warm_start=True).fit(
+        NAMED_COLUMNS, Y[TRAIN]
+    )
     with pytest.raises(ValueError, match=message):
         clf.set_params(n_estimators=4, **params).fit(data, Y[TRAIN])
     assert clf.n_iter_ == 2

@@ -18,7 +18,6 @@ from sklearn.datasets import load_iris
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from cwboost import (
-    AutoFamily,
     CWBoostClassifier,
     ProjectionFamily,
     SklearnFamily,
@@ -109,7 +108,7 @@ def test_a_method_alone(cls, name, tmp_path, capfd):
             assert cls is not CWBoostClassifier, error
 
 
-FAMILIES = [SklearnFamily(), StumpFamily(), TreeFamily(), ProjectionFamily(), AutoFamily()]
+FAMILIES = [SklearnFamily(), StumpFamily(), TreeFamily(), ProjectionFamily()]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -118,7 +117,9 @@ def test_fits_and_predictions_in_threads(family, n_jobs, capfd):
     """A family that several classifiers share belongs to none of them."""
 
     def fit(seed, n_jobs=n_jobs):
-        clf = CWBoostClassifier(family, n_estimators=2 + seed, random_state=seed, n_jobs=n_jobs)
+        clf = CWBoostClassifier(
+            family, init=None, n_estimators=2 + seed, random_state=seed, n_jobs=n_jobs
+        )
         return clf.fit(X, Y).predict_proba(X)
 
     settings, serial = family.get_params(), [fit(seed, 1) for seed in range(6)]

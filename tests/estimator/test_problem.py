@@ -16,7 +16,7 @@ X, Y = load_iris(return_X_y=True)
 
 
 def small(**parameters):
-    settings = {"weak_learner": "stump", "n_estimators": 3, "random_state": 0}
+    settings = {"weak_learner": "stump", "init": None, "n_estimators": 3, "random_state": 0}
     return CWBoostClassifier(**settings | parameters)
 
 

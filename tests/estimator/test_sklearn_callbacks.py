@@ -67,7 +67,7 @@ def test_a_callback_stops_training(classifier):
 @pytest.mark.parametrize("y", [Y, Y[:-1]])
 def test_callbacks_are_torn_down_after_an_error(y):
     recorder = Recorder(last=2, error=RuntimeError("enough"))
-    clf = CWBoostClassifier("stump", n_estimators=9).set_callbacks(recorder)
+    clf = CWBoostClassifier("stump", init=None, n_estimators=9).set_callbacks(recorder)
     with pytest.raises((RuntimeError, ValueError), match=r"enough|inconsistent"):
         clf.fit(X, y)
     assert (recorder.told[0], recorder.told[-1]) == ("setup", "teardown")
@@ -76,7 +76,9 @@ def test_callbacks_are_torn_down_after_an_error(y):
 
 def test_a_search_hands_its_callbacks_on():
     monitor = callback.ScoringMonitor(scoring="accuracy")
-    clf = CWBoostClassifier("stump", n_estimators=3, random_state=0).set_callbacks(monitor)
+    clf = CWBoostClassifier("stump", init=None, n_estimators=3, random_state=0).set_callbacks(
+        monitor
+    )
     search = GridSearchCV(clf, {"epsilon": [0.1, 0.2]}, cv=2)
     search.fit(X, Y)
     assert search.best_estimator_.n_iter_ == 3

@@ -19,7 +19,8 @@ A = torch.arange(250_000.0).reshape(500, 500).sin()
 
 def turn(n_threads):
     torch.set_num_threads(n_threads)
-    clf = CWBoostClassifier("tree", n_estimators=5, random_state=0, n_jobs=n_threads).fit(X, y)
+    clf = CWBoostClassifier("tree", init=None, n_estimators=5, random_state=0, n_jobs=n_threads)
+    clf.fit(X, y)
     return clf.decision_function(X).tobytes(), A.exp().numpy().tobytes()
 
 

@@ -60,7 +60,7 @@ def peak():
 
 def fitted(X, y):
     for name in "stump", "tree", "projection":
-        clf = CWBoostClassifier(name, n_estimators=2, correction="stagewise", learning_rate=1.0)
+        clf = CWBoostClassifier(name, init=None, n_estimators=2, learning_rate=1.0)
         yield clf.fit(X, y)
 
 rng = np.random.default_rng(0)

@@ -21,8 +21,8 @@ from sklearn.datasets import load_iris
 from cwboost import CWBoostClassifier
 X, y = (np.repeat(a, 20, 0) for a in load_iris(return_X_y=True))
 def fit(family, n_jobs=2, n_estimators=3):
-    clf = CWBoostClassifier(family, n_estimators=n_estimators, n_jobs=n_jobs, random_state=0)
-    return clf.fit(X, y)
+    few = {"init": None, "n_estimators": n_estimators, "random_state": 0}
+    return CWBoostClassifier(family, n_jobs=n_jobs, **few).fit(X, y)
 FAMILIES = "stump", "tree", "projection"
 def scores(n_jobs=2):
     return np.stack([fit(family, n_jobs).decision_function(X) for family in FAMILIES])

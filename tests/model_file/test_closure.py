@@ -26,7 +26,13 @@ def path(tmp_path_factory):
 
 
 def small(**parameters):
-    few = {"weak_learner": "stump", "n_estimators": 2, "random_state": 0, "probability_scale": 2.0}
+    few = {
+        "weak_learner": "stump",
+        "init": None,
+        "n_estimators": 2,
+        "random_state": 0,
+        "probability_scale": 2.0,
+    }
     return CWBoostClassifier(**few | parameters)
 
 

@@ -79,7 +79,7 @@ def test_a_name_that_belongs_to_another_distribution_is_refused(model, path):
 
 
 def test_the_distribution_of_members_of_a_mixture_is_kept_too(reference, path):
-    clf = CWBoostClassifier(["stump", reference()], n_estimators=2).fit(X, Y)
+    clf = CWBoostClassifier(["stump", reference()], init=None, n_estimators=2).fit(X, Y)
     place = "family params families items 1 distribution"
     with pytest.raises(ModelFileError, match=r"of the distribution other-stumps 3\.1"):
         load_model(edited(clf, path, {place: "other-stumps"}))
@@ -91,7 +91,7 @@ def test_a_class_registered_at_run_time_has_no_distribution(path, register):
     class OfTheProgram(StumpFamily):
         name = "of_the_program"
 
-    clf = CWBoostClassifier(OfTheProgram(), n_estimators=2).fit(X, Y)
+    clf = CWBoostClassifier(OfTheProgram(), init=None, n_estimators=2).fit(X, Y)
     clf.save(path)
     assert not {"distribution", "version"} & set(header_of(path)["family"])
     load_model(path)
@@ -157,7 +157,7 @@ def test_hostile_but_finite_numbers_are_refused_or_predict_without_a_warning(pat
 
     Coefficients are refused for their size alone.
     """
-    clf = CWBoostClassifier(family, n_estimators=20, random_state=0).fit(X, Y)
+    clf = CWBoostClassifier(family, init=None, n_estimators=20, random_state=0).fit(X, Y)
     clf.save(path)
     stored = container.read(path)[1]
     numbers = {name: array for name, array in stored.items() if array.dtype == float}

@@ -69,7 +69,7 @@ def test_too_many_categories_are_refused_by_name():
     X = np.arange(300.0)[:, None]
     with pytest.raises(ValueError, match=r"column 0 has 300 categories, .* at most 255"):
         subsets = TreeFamily(categories="subsets")
-        CWBoostClassifier(subsets, categorical_features=[0]).fit(X, X[:, 0] % 2)
+        CWBoostClassifier(subsets, init=None, categorical_features=[0]).fit(X, X[:, 0] % 2)
     with pytest.raises(ValueError, match="column 0 of X has 9 categories, max_bins=9 allows 8"):
         BinnedMatrix(X[:9], max_bins=9, n_categories=[9])
     with pytest.raises(ValueError, match="column 0 of X must hold codes from 0 to 4 or NaN"):

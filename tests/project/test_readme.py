@@ -40,7 +40,7 @@ def test_the_mlflow_recipe_gives_our_probabilities(tmp_path, monkeypatch):
     served, saving = re.findall(r"^```py\n(.*?)^```", page, re.M | re.S)
     (tmp_path / "cwboost_model.py").write_text(served, encoding="utf-8")
     X, y = load_iris(return_X_y=True)
-    clf = CWBoostClassifier("stump", n_estimators=5, random_state=0).fit(X, y)
+    clf = CWBoostClassifier("stump", init=None, n_estimators=5, random_state=0).fit(X, y)
     names = {"clf": clf, "X": X}
     exec(saving, names)
     np.testing.assert_array_equal(names["probabilities"], clf.predict_proba(X))

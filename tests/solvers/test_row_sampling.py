@@ -64,7 +64,7 @@ def test_training_claims_no_bound_and_does_not_depend_on_threads():
     data = load_vowel()
 
     def fit(**settings):
-        clf = CWBoostClassifier("stump", n_estimators=8, random_state=0, **settings)
+        clf = CWBoostClassifier("stump", init=None, n_estimators=8, random_state=0, **settings)
         return clf.fit(data.data, data.target)
 
     one, two = fit(subsample=0.1), fit(subsample=0.1, n_jobs=2)

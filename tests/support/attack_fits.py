@@ -197,7 +197,7 @@ SMALL_FITS = {
     ),
     "400 rounds": SmallFit(partial(stages, **LONG)),
     "thin": SmallFit(
-        lambda: CWBoostClassifier("stump", n_estimators=20, random_state=0).fit(X, Y),
+        lambda: CWBoostClassifier("stump", init=None, n_estimators=20, random_state=0).fit(X, Y),
         lambda clf: clf.thin(X, Y, C=100.0),
     ),
 }

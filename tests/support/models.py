@@ -22,7 +22,7 @@ def paper(weak_learner="stump", **params):
 
 def stages(weak_learner="stump", **params):
     """Return stage-wise training by whole steps on all examples."""
-    whole = {"correction": "stagewise", "learning_rate": 1.0, "subsample": 1.0, "random_state": 0}
+    whole = {"init": None, "learning_rate": 1.0, "subsample": 1.0, "random_state": 0}
     return CWBoostClassifier(weak_learner, **whole | params)
 
 

@@ -17,7 +17,7 @@ from cwboost import (
 from cwboost.callbacks import TimeLimit
 
 X, y = np.zeros((4, 2)), ["a", "b", "a", "b"]
-clf = CWBoostClassifier("stump", n_estimators=5, callbacks=[TimeLimit(1.0)])
+clf = CWBoostClassifier("stump", init=None, n_estimators=5, callbacks=[TimeLimit(1.0)])
 assert_type(clf.fit(X, y), CWBoostClassifier)
 assert_type(clf.predict_proba(X), NDArray[np.float64])
 for scores in clf.staged_decision_function(X):

@@ -27,7 +27,9 @@ def test_sets_lack_the_true_class_as_seldom_as_asked(load, given):
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
     X, X_val, y, y_val = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
     held_out = {"X_val": X_val, "y_val": y_val} if given else {}
-    clf = CWBoostClassifier("tree", n_estimators=20, random_state=0).fit(X, y, **held_out)
+    clf = CWBoostClassifier("tree", init=None, n_estimators=20, random_state=0).fit(
+        X, y, **held_out
+    )
     for alpha in (0.05, 0.2, 0.5):
         sets = clf.predict_set(X_test, alpha)
         assert sets.shape == (len(X_test), len(clf.classes_)) and sets.dtype == bool
@@ -42,7 +44,7 @@ def test_every_class_keeps_its_own_share():
     rng = np.random.default_rng(0)
     y = (rng.random(4000) < 0.1).astype(int)
     X = rng.normal(size=(4000, 2)) + 1.2 * y[:, None]
-    clf = CWBoostClassifier("tree", n_estimators=20, random_state=0)
+    clf = CWBoostClassifier("tree", init=None, n_estimators=20, random_state=0)
     clf.fit(X[:1500], y[:1500], X_val=X[1500:2700], y_val=y[1500:2700])
     own = y[2700:]
     lacks = {

@@ -52,7 +52,7 @@ def test_each_target_gets_the_best_of_the_families(data):
 
 def test_a_model_without_learners_has_a_table():
     X, y = np.ones((20, 2)), np.arange(20) % 2
-    clf = CWBoostClassifier(["stump", "tree"], n_estimators=3, random_state=0).fit(X, y)
+    clf = CWBoostClassifier(["stump", "tree"], init=None, n_estimators=3, random_state=0).fit(X, y)
     assert clf.to_frame().empty
 
 

@@ -54,7 +54,7 @@ def test_a_family_that_edits_the_training_matrix_fails_alone(form, part):
     given = FORMS[form](X)
     before = given.copy()
     with pytest.raises(ValueError, match="read-only") as caught:
-        CWBoostClassifier(["stump", Editing()], n_estimators=3).fit(given, y)
+        CWBoostClassifier(["stump", Editing()], init=None, n_estimators=3).fit(given, y)
     notes = getattr(caught.value, "__notes__", None) or [str(caught.value)]
     assert any("raised by bind of weak learner 'stump'" in note for note in notes)
     for ours, theirs in zip(parts_of(before), parts_of(given), strict=True):
