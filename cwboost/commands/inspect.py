@@ -11,7 +11,6 @@ round is a share of all weight before the first round.
 
 from __future__ import annotations
 
-import inspect
 import json
 
 from cwboost.commands import CommandError, InputPath
@@ -22,6 +21,7 @@ from cwboost.support.columns import aligned
 __all__ = ["add_arguments", "run"]
 
 TOP = 10
+SHARES = ("gap", "train_error", "valid_error", "importance", "edge")
 
 
 def add_arguments(parser) -> None:
@@ -50,13 +50,9 @@ def run(args) -> int:
 
 def _summary(classifier, C: float | None) -> dict:
     """Return the facts about a model by name, with the last values of its history."""
-    family, hidden = classifier.family_, ("weak_learner", "callbacks", "verbose")
     summary = {
-        "classifier": type(classifier).__name__,
-        "weak_learner": f"{family.name}({_assignments(_changed(family))})",
-        "parameters": {
-            name: value for name, value in _changed(classifier).items() if name not in hidden
-        },
+        "classifier": " ".join(repr(classifier).split()),
+        "weak_learner": classifier.family_.name,
         "features": classifier.n_features_in_,
         "classes": len(classifier.classes_),
         "rounds": classifier.ensemble_.n_rounds,
@@ -88,20 +84,6 @@ def _C(classifier) -> float | None:
         return float(classifier.history_["C"][-1])
     is_ours = hasattr(classifier, "correction")
     return float(Parameters.of(classifier).settings.C if is_ours else classifier.C)
-
-
-def _changed(estimator) -> dict:
-    """Return the parameters that differ from their defaults."""
-    signature = inspect.signature(type(estimator).__init__).parameters
-    return {
-        name: value
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in signature or repr(value) != repr(signature[name].default)
-    }
-
-
-def _assignments(parameters: dict) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in parameters.items())
 
 
 def _importances(classifier, top: int) -> list[dict] | None:
@@ -136,11 +118,7 @@ def _strongest(classifier, top: int, C: float) -> list[dict]:
 def _text(found: dict) -> str:
     """Return everything as text."""
     facts = found["summary"] | {"classes": _classes(found["classes"])}
-    facts["parameters"] = _assignments(facts["parameters"]) or "-"
-    for name in ("gap", "train_error", "valid_error"):
-        if name in facts:
-            facts[name] = f"{facts[name]:.2%}"
-    parts = [aligned([(name.replace("_", " "), _cell(value)) for name, value in facts.items()])]
+    parts = [aligned([(name.replace("_", " "), _cell(name, v)) for name, v in facts.items()])]
     if found["importances"] is None:
         parts.append("importances: not known for these weak learners")
     elif found["importances"]:
@@ -157,8 +135,9 @@ def _classes(labels: list) -> str:
 
 def _rows(entries: list[dict], right) -> str:
     head = [name.replace("_", " ") for name in entries[0]]
-    return aligned([head, *([_cell(v) for v in e.values()] for e in entries)], right)
+    return aligned([head, *([_cell(name, v) for name, v in e.items()] for e in entries)], right)
 
 
-def _cell(value) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _cell(name: str, value) -> str:
+    form = ".2%" if name in SHARES else ".4g"
+    return format(value, form) if isinstance(value, float) else str(value)

@@ -42,7 +42,7 @@ def add_arguments(parser) -> None:
         "--weak-learner",
         default="stump",
         metavar="NAME",
-        help="registered name, with parameters if need be, as in tree:max_depth=2 (default: stump)",
+        help="registered name (default: stump)",
     )
     parser.add_argument(
         "--quick", action="store_true", help="1 run, 60 rounds, AdaBoost.MO for 10 s at most"

@@ -16,7 +16,7 @@ from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Protocol, prepare
 from cwboost.experiments.records import Records
 from cwboost.experiments.revision import code_digest, machine
 from cwboost.experiments.runner import choose_C, train_and_measure
-from cwboost.experiments.weak_learner import parse_weak_learner
+from cwboost.families.discovery import resolve_weak_learner
 
 __all__ = ["Plan", "reproduce"]
 
@@ -36,7 +36,7 @@ class Plan:
     seconds: float = 1000.0  # of processor time, the limit of each training of AdaBoost.MO
     seed: int = 0
     n_jobs: int = 1
-    weak_learner: str = "stump"  # as for `parse_weak_learner`
+    weak_learner: str = "stump"  # a registered name
     quiet: bool = False  # show no progress bars
 
     def __post_init__(self):
@@ -55,7 +55,7 @@ class Plan:
                 raise ValueError(f"{name} must be >= 1, got {getattr(self, name)}")
         if not self.seconds > 0:
             raise ValueError(f"seconds must be > 0, got {self.seconds}")
-        parse_weak_learner(self.weak_learner)
+        resolve_weak_learner(self.weak_learner)
 
     @cached_property
     def records(self) -> Records:
@@ -139,7 +139,7 @@ def _run(plan, method, key, split) -> dict:
     limit = plan.seconds if method.limited else None
     selection_rounds = min(plan.selection_rounds, plan.rounds)
     parameters = {
-        "weak_learner": parse_weak_learner(plan.weak_learner),
+        "weak_learner": resolve_weak_learner(plan.weak_learner),
         "n_jobs": plan.n_jobs,
         "random_state": plan.seed * 1000 + key["run"],
     }

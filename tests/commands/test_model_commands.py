@@ -33,9 +33,9 @@ def output(capsys, *arguments):
 def test_inspect(saved, halves, capsys):
     model, path, _ = saved
     found = json.loads(output(capsys, "inspect", path, "--json", "--top", 4))
-    assert found["summary"]["rounds"] == 15 and found["summary"]["weak_learner"] == "stump()"
-    parameters = {"correction": "total", "n_estimators": 15, "random_state": 0}
-    assert found["summary"]["parameters"] == parameters
+    assert found["summary"]["rounds"] == 15 and found["summary"]["weak_learner"] == "stump"
+    for parameter in ("correction='total'", "n_estimators=15", "random_state=0"):
+        assert parameter in found["summary"]["classifier"]
     assert found["summary"]["gap"] == model.history_["gap"][-1] / model.history_["objective"][-1]
     X, y, *_ = halves
     scores = model.decision_function(X)

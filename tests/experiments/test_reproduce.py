@@ -14,7 +14,6 @@ from cwboost.experiments.reporting.report import write_report
 from cwboost.experiments.reporting.summary import Results
 from cwboost.experiments.reproduce import Plan, reproduce
 from cwboost.experiments.revision import code_digest
-from cwboost.experiments.weak_learner import parse_weak_learner
 
 
 @pytest.fixture
@@ -107,8 +106,7 @@ def test_more_rounds_are_separate_runs(plan):
         ({"runs": 0}, "runs must be >= 1, got 0"),
         ({"rounds": -1}, "rounds must be >= 1"),
         ({"seconds": 0.0}, "seconds must be > 0"),
-        ({"weak_learner": "tree:depth=2"}, "Invalid parameter 'depth' .*max_depth"),
-        ({"weak_learner": "tree:2"}, "must be NAME:PARAMETER=VALUE"),
+        ({"weak_learner": "shrub"}, "unknown weak learner 'shrub'"),
     ],
 )
 def test_bad_plans_are_refused(plan, change, message):
@@ -127,20 +125,14 @@ def test_mo_runs_only_where_the_paper_ran_it(tmp_path):
     assert names("GTSRB") == list(BASIC)
 
 
-def test_the_weak_learner_has_the_parameters_of_its_text():
-    family = parse_weak_learner("tree:max_depth=2,max_features=sqrt")
-    assert (family.name, family.max_depth, family.max_features) == ("tree", 2, "sqrt")
-    assert parse_weak_learner("stump").name == "stump"
-
-
 def test_the_report_has_the_tables_of_its_weak_learner(plan):
-    plan = replace(plan, methods=("CW", "MultiBoost"), runs=1, weak_learner="tree:max_depth=2")
+    plan = replace(plan, methods=("CW", "MultiBoost"), runs=1, weak_learner="projection")
     text = write_report(plan, reproduce(plan))
     assert text == (plan.out / "table.md").read_text()
     assert "| VOWEL | MultiBoost |" in text and "| ISOLET | not run: data absent |" in text
     assert "| data | method | C = 100 | C = 1000 |" in text
     (run,) = (r for r in saved(plan) if r["key"]["method"] == "CW")
-    assert run["settings"]["weak_learner"] == "TreeFamily(max_depth=2)"
+    assert run["settings"]["weak_learner"] == "ProjectionFamily()"
     assert run["machine"]["cores"] >= 1 and run["stop_reason"] == "n_estimators"
 
 
