@@ -22,6 +22,7 @@ from cwboost.commands import CommandError, OutputPath
 from cwboost.commands._models import add_model_arguments, known_labels, load, read_for
 from cwboost.support.columns import aligned
 from cwboost.support.extras import extra
+from cwboost.support.files import replacing
 
 __all__ = ["add_arguments", "run"]
 
@@ -101,7 +102,8 @@ def _draw_calibration(is_right, confidence, path) -> None:
     CalibrationDisplay.from_predictions(
         is_right, confidence, n_bins=BINS, ax=figure.subplots(), name="predicted class"
     )
-    figure.savefig(path)
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix[1:] or None)
 
 
 def _prediction_sets(classifier, X, y, alpha: float) -> dict | None:
