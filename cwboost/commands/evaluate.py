@@ -132,7 +132,9 @@ def _text(found: dict) -> str:
     labels = [str(label) for label in found["classes"]]
     scores = [(label, found["report"][label]) for label in labels]
     rows = [("class", *scores[0][1])]
-    rows += [(c, *(f"{v:.3f}" for v in row.values())) for c, row in scores]
+    for label, row in scores:
+        *shares, support = row.values()
+        rows.append((label, *(f"{share:.3f}" for share in shares), f"{support:.0f}"))
     confusions = _confusions(labels, np.array(found["confusion_matrix"]))
     return "\n\n".join([aligned(figures), aligned(rows, right=(1, 2, 3, 4)), confusions])
 
