@@ -116,8 +116,8 @@ class ColumnGeneration:
             report = SolverReport(np.nan, False, 1, len(changes.ids))
         else:
             return self.end(priced)
-        seconds = priced_at - start, perf_counter() - priced_at
-        objective = self.record(report, changes, *seconds)
+        solver_seconds = perf_counter() - priced_at
+        objective = self.record(report, changes, priced_at - start, solver_seconds)
         return self.schedule.goes_on(objective)
 
     def price(self) -> tuple[Priced, np.ndarray]:

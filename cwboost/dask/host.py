@@ -165,8 +165,9 @@ class Host:
             unknown = chunk.y[~known][0]
             raise ValueError(f"y must hold only labels of the training data, got {unknown!r}")
         base = setup.base_of(X, None, self.n_threads)
-        given = label, chunk.weight, len(setup.classes), chunk.role
-        self.held_out[chunk.index] = HeldOutPartition(X, *given, base)
+        self.held_out[chunk.index] = HeldOutPartition(
+            X, label, chunk.weight, len(setup.classes), chunk.role, base
+        )
 
     def run(self, operations) -> list:
         """Carry out operations on every partition, in order.

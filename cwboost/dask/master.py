@@ -92,8 +92,9 @@ class PartitionedMaster(Master):
 
     def step_cells(self, classes, cells, counts, step: float) -> tuple[np.ndarray, ...]:
         """Take a step of every cell of the learners taken last; see `RestrictedMaster`."""
-        about = self._cell_sums, offsets_of_cells(counts), self.n_samples, step
-        outputs, coef, moves = steps_of_cells(*about)
+        outputs, coef, moves = steps_of_cells(
+            self._cell_sums, offsets_of_cells(counts), self.n_samples, step
+        )
         self._take_gradient(("move_cells", (moves,)))
         self.cell_coef += float(coef.sum())
         return outputs, coef

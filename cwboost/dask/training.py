@@ -93,8 +93,15 @@ class PartitionedPricer:
     def _checked(self, chosen) -> Chosen:
         if not isinstance(chosen, Chosen):
             raise self.fault(f"choose must return a Chosen, got {type(chosen).__name__}")
-        parts = chosen.learners, chosen.edges, chosen.target
-        check_learners(*parts, self.family, self.n_targets, 1, self.fault)
+        check_learners(
+            chosen.learners,
+            chosen.edges,
+            chosen.target,
+            self.family,
+            self.n_targets,
+            n_columns=1,
+            fault=self.fault,
+        )
         return chosen
 
     def fault(self, what: str) -> FamilyFault:

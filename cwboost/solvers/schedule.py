@@ -64,18 +64,18 @@ class Settings:
 class Schedule:
     """The state of training that decides when to solve more precisely and when to end.
 
-    `proves_optimality` is True if pricing covers the whole family on all examples, so that pricing
+    `covers_family` is True if pricing covers the whole family on all examples, so that pricing
     that finds no column proves that there is none. The next restricted master is solved to the
     violation `epsilon`, in up to `max_working_sets` passes.
 
-    `stop_reason` says why training ended. "optimal": pricing proved that no weak learner of the
-    family pays, and the restricted master is solved. "no column": pricing found none that pays,
-    which proves nothing of stage-wise coefficients or if pricing does not cover the whole family.
+    `stop_reason` is the reason for stopping, or None. "optimal": pricing proved that no weak learner
+    of the family pays, and the restricted master is solved. "no column": pricing found none that
+    pays, which proves nothing of stage-wise coefficients or if pricing does not cover the family.
     """
 
-    def __init__(self, settings: Settings, proves_optimality: bool):
+    def __init__(self, settings: Settings, covers_family: bool):
         self._settings = settings
-        self._proves_optimality = proves_optimality
+        self._covers_family = covers_family
         self.start_problem()
 
     def start_problem(self) -> None:
@@ -117,7 +117,7 @@ class Schedule:
 
     def end(self) -> None:
         """Note why training ends, since no column pays."""
-        proven = self._proves_optimality and not self._settings.stagewise
+        proven = self._covers_family and not self._settings.stagewise
         self.stop_reason = "optimal" if proven else "no column"
 
     def goes_on(self, objective: float) -> bool:
@@ -138,7 +138,7 @@ class Schedule:
 
     def _ends_idle(self) -> bool:
         """End training after enough idle rounds in a row; return True if it ends."""
-        if self._n_idle < (1 if self._proves_optimality else MOST_IDLE):
+        if self._n_idle < (1 if self._covers_family else MOST_IDLE):
             return False
         self.stop_reason = "tol"
         return True

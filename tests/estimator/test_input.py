@@ -113,9 +113,7 @@ def test_one_gate_refuses_columns_of_every_kind_of_frame(values, kind, kind_of_f
 def test_arrow_data_of_other_libraries_needs_pyarrow(monkeypatch):
     table = Stream(pytest.importorskip("pyarrow").table({"size": np.arange(N)}))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(
-        ImportError, match=r"Stream of Arrow data, needs pyarrow: .*cwboost\[tables"
-    ):
+    with pytest.raises(ImportError, match="Stream of Arrow data, needs pyarrow: pip install"):
         small().fit(table, Y)
 
 
@@ -241,7 +239,7 @@ def test_missing_times_among_categories_are_missing():
 def test_a_column_that_changed_after_fit_is_named():
     X = frame()
     clf = small().fit(X, Y)
-    with pytest.raises(ValueError, match="column 'city' held categories of the kind text in fit"):
+    with pytest.raises(ValueError, match="column 'city' must hold categories of the kind text"):
         clf.predict(X.assign(city=1.5))
     with pytest.raises(ValueError, match="column 'size' holds text"):
         clf.predict(X.assign(size="large"))

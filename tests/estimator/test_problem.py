@@ -38,7 +38,7 @@ REFUSED = [
     ({"X": np.full((150, 2), "a", dtype=object)}, {}, "column 1 hold text"),
     ({"X_val": X}, {}, "X_val and y_val"),
     ({"sample_weight_val": ALL}, {}, "sample_weight_val needs X_val"),
-    ({"X_val": X, "y_val": Y[:3]}, {}, "X_val has 150 rows and y_val 3"),
+    ({"X_val": X, "y_val": Y[:3]}, {}, "X_val and y_val must have as many rows, got 150 and 3"),
     ({"X_val": X, "y_val": Y + 1}, {}, "y_val must hold only training labels, got .*3"),
     ({"sample_weight": -ALL}, {}, "Negative values"),
     ({"sample_weight": 0 * ALL}, {}, "at least one non-zero|all weights are zero"),

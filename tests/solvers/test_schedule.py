@@ -7,8 +7,8 @@ from cwboost import CWBoostClassifier
 from cwboost.solvers.schedule import MOST_IDLE, Schedule, Settings
 
 
-def rounds_until_the_end(objectives, proves_optimality, tol=1e-3):
-    schedule = Schedule(Settings(tol=tol), proves_optimality)
+def rounds_until_the_end(objectives, covers_family, tol=1e-3):
+    schedule = Schedule(Settings(tol=tol), covers_family)
     for n, objective in enumerate(objectives, 1):
         if not schedule.goes_on(objective):
             assert schedule.stop_reason == "tol"
@@ -18,16 +18,16 @@ def rounds_until_the_end(objectives, proves_optimality, tol=1e-3):
 
 def test_one_round_without_gain_ends_training_only_if_no_other_learner_could_gain():
     still = [1.0, 0.9] + [0.9] * 30
-    assert rounds_until_the_end(still, proves_optimality=True) == 3
-    assert rounds_until_the_end(still, proves_optimality=False) == 2 + MOST_IDLE
-    assert rounds_until_the_end(still, proves_optimality=False, tol=0.0) is None
+    assert rounds_until_the_end(still, covers_family=True) == 3
+    assert rounds_until_the_end(still, covers_family=False) == 2 + MOST_IDLE
+    assert rounds_until_the_end(still, covers_family=False, tol=0.0) is None
 
 
 def test_the_rounds_without_gain_must_be_in_a_row():
     values = np.repeat(0.99 ** np.arange(40), MOST_IDLE)
-    assert rounds_until_the_end(values, proves_optimality=False) is None
+    assert rounds_until_the_end(values, covers_family=False) is None
     values = np.repeat(0.99 ** np.arange(40), MOST_IDLE + 1)
-    assert rounds_until_the_end(values, proves_optimality=False) == MOST_IDLE + 1
+    assert rounds_until_the_end(values, covers_family=False) == MOST_IDLE + 1
 
 
 def test_a_restored_schedule_has_counted_the_rounds_before():
