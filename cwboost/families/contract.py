@@ -276,6 +276,10 @@ class WeakLearners(ABC):
     def cells(self, X: Matrix) -> np.ndarray:
         """Return the cell of each example, as `Priced.cells` counts them.
 
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+
         Returns
         -------
         ndarray of shape (n_samples, len(self)), dtype int32
