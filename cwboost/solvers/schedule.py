@@ -68,9 +68,10 @@ class Schedule:
     that finds no column proves that there is none. The next restricted master is solved to the
     violation `epsilon`, in up to `max_working_sets` passes.
 
-    `stop_reason` is the reason for stopping, or None. "optimal": pricing proved that no weak learner
-    of the family pays, and the restricted master is solved. "no column": pricing found none that
-    pays, which proves nothing of stage-wise coefficients or if pricing does not cover the family.
+    `stop_reason` is the reason for stopping, or None. "optimal": pricing proved that no weak
+    learner of the family pays, and the restricted master is solved. "no column": pricing found none
+    that pays, which proves nothing of stage-wise coefficients or if pricing does not cover the
+    family.
     """
 
     def __init__(self, settings: Settings, covers_family: bool):

@@ -100,7 +100,7 @@ def test_the_examples_of_a_docstring_run(test, register):
 
 def test_what_users_train_with_has_an_example():
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    sections = page.partition("\n## Classifiers\n")[2]
-    names = re.findall(r"^   ([A-Za-z][\w.]+)$", sections.partition("\n## Models and files\n")[0], re.M)
+    sections = page.partition("\n## Classifiers\n")[2].partition("\n## Models and files\n")[0]
+    names = re.findall(r"^   ([A-Za-z][\w.]+)$", sections, re.M)
     assert "CWBoostClassifier" in names and "MixedFamily" in names
     assert [name for name in names if f"cwboost.{name}" not in examples()] == []
