@@ -102,7 +102,7 @@ class TreeLearners(WeakLearners):
         if X.shape[1] != self.n_features:
             raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
         if self._evaluator is None:
-            self._evaluator = self.scorer(sparse.csr_array((len(self), self.trees.n_outputs)))
+            self._evaluator = TreeScores(self.trees.nodes())
         return self._evaluator
 
     def scorer(self, coef: sparse.csr_array) -> TreeScores:

@@ -23,14 +23,14 @@ class TreeScores:
     nodes : mapping of str to ndarray
         Checked arrays ``offsets``, ``feature``, ``threshold``, ``left``, ``missing``,
         ``output`` (see `cwboost.ThresholdTrees`).
-    coef : csr_array of shape (n_trees, n_scores), dtype float64
-        The outputs of graded trees are for the last n_outputs scores.
+    coef : csr_array of shape (n_trees, n_scores), dtype float64, default=None
+        The outputs of graded trees are for the last n_outputs scores. None if no scores are wanted.
     """
 
-    def __init__(self, nodes: Mapping[str, np.ndarray], coef: sparse.csr_array):
+    def __init__(self, nodes: Mapping[str, np.ndarray], coef: sparse.csr_array | None = None):
         self.nodes = dict(nodes)
         self._coef, self._n_zeros = coef, 0
-        if self.nodes["output"].ndim == 2:
+        if coef is not None and self.nodes["output"].ndim == 2:
             self._n_zeros = coef.shape[1] - self.nodes["output"].shape[1]
             self._coef = padded(coef[:, self._n_zeros :].toarray())
         self.n_needed = int(self.nodes["feature"].max(initial=-1)) + 1
