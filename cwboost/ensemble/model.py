@@ -195,22 +195,24 @@ class Ensemble:
         own = {name: a for name, a in arrays.items() if not name.startswith(LEARNERS_PREFIX)}
         theirs = {name.removeprefix(LEARNERS_PREFIX): arrays[name] for name in arrays.keys() - own}
         learners = learners_type.from_arrays(theirs, n_features)
-        _check_outputs(learners, n_scores)
         optional = {name: own.pop(name, None) for name in ("edges", "offsets")}
         for name, array in optional.items():
             if array is not None and not (array.dtype == np.float64 and np.isfinite(array).all()):
                 raise ValueError(f"{name} must be finite float64 numbers")
         path = CoefficientPath.from_arrays(own, len(learners), n_scores, staged)
+        _check_outputs(learners, path, n_scores)
         return cls(learners, path, n_scores, **optional)
 
 
-def _check_outputs(learners: WeakLearners, n_scores: int) -> None:
-    """Check that graded learners have an output for every score, or for one of two."""
+def _check_outputs(learners: WeakLearners, path: CoefficientPath, n_scores: int) -> None:
+    """Check that graded learners have an output for every score, or for the second of two."""
     trees = learners.flat_form() if learners.is_graded else None
     if trees is None or trees.output.ndim == 1:
         return
     if trees.n_outputs not in ({1, 2} if n_scores == 2 else {n_scores}):
         raise ValueError(f"output must have {n_scores} numbers per node, got {trees.n_outputs}")
+    if (path.score_index < n_scores - trees.n_outputs).any():
+        raise ValueError("score_index must be that of a score with an output, got 0")
 
 
 def _with_offset(scorer, offset: np.ndarray):

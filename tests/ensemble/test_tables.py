@@ -137,3 +137,13 @@ def test_plot_tree_of_a_deep_tree_shared_by_the_classes(clf):
     assert texts.count(f"{clf.classes_[1]}\n-2.2") == 4
     nodes = deep.to_frame(1).query("node == 1")
     assert nodes["output"].tolist() == [1, -9, 3]
+    arrays, kind = ensemble.arrays(), type(ensemble.learners)
+    arrays["learners.gain"] = np.zeros(6001, np.float32)
+    Ensemble.from_arrays(arrays, kind, 4, 3)
+    with pytest.raises(ValueError, match="output must have 4 numbers per node, got 3"):
+        Ensemble.from_arrays(arrays, kind, 4, 4)
+    arrays["learners.output"] = output[:, :1]
+    arrays |= {name: arrays[name][:2] for name in ("column", "score_index", "value")}
+    arrays["round_offsets"] = np.array([0, 2])
+    with pytest.raises(ValueError, match="score_index must be that of a score with an output"):
+        Ensemble.from_arrays(arrays, kind, 4, 2)
