@@ -9,7 +9,9 @@ VENV ?= .venv
 ARGS ?=
 BIN := $(abspath $(VENV))/bin
 STAMPS := $(VENV)/.stamps
+# Python compiles a module when it is first imported: to compile all takes longer than to install.
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install -q --no-compile
 
 # The list includes directories, whose time changes when a file is added or removed.
 SOURCES := $(shell find cwboost plugins \
@@ -37,19 +39,22 @@ help:
 # The environment and its packages, one stamp file per set of packages.
 
 $(STAMPS)/venv: tools/make_venv.sh
-	sh tools/make_venv.sh '$(VENV)' '$(PYTHON)'
+	@sh tools/make_venv.sh '$(VENV)' '$(PYTHON)'
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/build: $(STAMPS)/venv pyproject.toml
-	$(PIP) install -q --group build
+	@echo 'Installing the tools of the build'
+	@$(INSTALL) --group build
 	@touch $@
 
 $(STAMPS)/test: $(STAMPS)/package pyproject.toml
-	$(PIP) install -q "$$(ls build/wheel/cwboost-*.whl)[test]"
+	@echo 'Installing what the tests need'
+	@$(INSTALL) "$$(ls build/wheel/cwboost-*.whl)[test]"
 	@touch $@
 
 $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/bench: $(STAMPS)/%: $(STAMPS)/venv pyproject.toml
-	$(PIP) install -q --group $*
+	@echo 'Installing what make $* needs'
+	@$(INSTALL) --group $*
 	@touch $@
 
 # The package, installed as a wheel, so that the tests notice a file that the wheel lacks.
@@ -58,15 +63,16 @@ build/settings: FORCE
 	@sh tools/build_settings.sh $@
 
 $(STAMPS)/package: $(STAMPS)/build build/settings $(SOURCES) setup.py README.md LICENSE
-	sh tools/build_wheel.sh $(BIN)/python
-	$(PIP) install -q --force-reinstall --no-deps build/wheel/cwboost-*.whl
-	$(PIP) install -q "$$(ls build/wheel/cwboost-*.whl)[plot,progress,reporting]"
+	@sh tools/build_wheel.sh $(BIN)/python
+	@echo 'Installing the wheel and what it needs'
+	@$(INSTALL) --force-reinstall --no-deps build/wheel/cwboost-*.whl
+	@$(INSTALL) "$$(ls build/wheel/cwboost-*.whl)[reporting]"
 	@touch $@
 
 # Targets
 
 demo: $(STAMPS)/package
-	$(BIN)/cwboost demo $(ARGS)
+	@$(BIN)/cwboost demo $(ARGS)
 
 test: $(STAMPS)/test
 	sh tools/run_tests.sh $(BIN)/python $(ARGS)

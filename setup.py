@@ -17,12 +17,16 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from itertools import count
 from pathlib import Path
 
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
+# Cython's code for memoryviews, which otherwise stands in every module.
+SHARED = "cwboost._kernels._cyutility"
 KERNELS = sorted(Path("cwboost/_kernels").rglob("*.pyx"))
 SANITIZE = os.environ.get("CWBOOST_SANITIZE")
 DEBUG = os.environ.get("CWBOOST_CYTHON_DEBUG", "0") == "1"
@@ -94,12 +98,14 @@ def extensions():
     compile_omp, link_omp = openmp_flags()
     # -ffp-contract=off: the same sums on every processor, whichever vector width is dispatched.
     flags = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
+    if not re.search(r"(^|\s)-g", os.environ.get("CFLAGS", "")):
+        flags.append("-g0")  # Python asks for the debugger's tables: four fifths of the binaries
     if SANITIZE:
         # Checks make the code long: -O3 would take several times as long to compile.
         sanitize = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=undefined"]
         flags = [*flags, "-O1", "-g1", "-fno-omit-frame-pointer", *sanitize]
         link_omp = [*link_omp, *sanitize]
-    return [
+    kernels = [
         Extension(
             ".".join(path.with_suffix("").parts),
             [str(path)],
@@ -111,6 +117,8 @@ def extensions():
         )
         for path in KERNELS
     ]
+    shared = Extension(SHARED, [], extra_compile_args=flags, extra_link_args=link_omp)
+    return [shared, *kernels]
 
 
 def modules():
@@ -119,15 +127,36 @@ def modules():
         return extensions()
     return cythonize(
         extensions(),
+        shared_utility_qualified_name=SHARED,
+        nthreads=os.cpu_count(),
         build_dir="build/cython",
         compiler_directives=DIRECTIVES,
         annotate=os.environ.get("CWBOOST_ANNOTATE") == "1",
     )
 
 
-setup(
-    ext_modules=modules(),
-    options={
-        "build_ext": {"parallel": os.cpu_count(), **({"compiler": "mingw32"} if WINDOWS else {})}
-    },
-)
+class build_ext_counted(build_ext):
+    """Compile and link the extensions, one line of output for each."""
+
+    def build_extensions(self):
+        self.numbers = count(1)
+        super().build_extensions()
+
+    def build_extension(self, ext):
+        super().build_extension(ext)
+        if self.verbose:
+            number, all_of_them = next(self.numbers), len(self.extensions)
+            print(f"[{number:2}/{all_of_them}] Compiled {ext.name}", flush=True)
+
+
+if __name__ == "__main__":  # processes of Cython import this file where they are not forked
+    setup(
+        ext_modules=modules(),
+        cmdclass={"build_ext": build_ext_counted},
+        options={
+            "build_ext": {
+                "parallel": os.cpu_count(),
+                **({"compiler": "mingw32"} if WINDOWS else {}),
+            }
+        },
+    )

@@ -31,7 +31,8 @@ if ! command -v "${compiler%% *}" >/dev/null; then
     exit 1
 fi
 
+echo "Making a virtual environment in $folder"
 rm -rf "$folder/.stamps"
 "$python" -m venv "$folder"
 # Dependency groups (pip install --group) need pip 25.1.
-"$folder/bin/python" -m pip --disable-pip-version-check install -q --upgrade "pip>=25.1"
+"$folder/bin/python" -m pip --disable-pip-version-check install -q --no-compile --upgrade "pip>=25.1"

@@ -12,7 +12,7 @@ from import_graph import ROOT
 KERNELS = {
     path.relative_to(ROOT).with_suffix("").as_posix()
     for path in (ROOT / "cwboost/_kernels").rglob("*.pyx")
-}
+} | {"cwboost/_kernels/_cyutility"}
 # Folders of the checkout, and where they stand in the wheel.
 PLUGINS = ["kernel", "projections", "stumps", "trees"]
 FOLDERS = {"cwboost": "cwboost", "plugins/templates": "cwboost/plugin_templates"}
