@@ -150,7 +150,7 @@ class ColumnGeneration:
     def observe_bound(self, priced, edges) -> None:
         """Raise the dual bound, if pricing covers the whole family (eq. mcg-exp-dual)."""
         if self.covers_family:
-            # Of a class without a learner the pricer says that no edge pays.
+            # A class without a learner is one for which no edge pays.
             is_silent = not covers(priced.target, self.pricer.n_targets)
             bound = self.master.dual_bound(largest(edges, PAYS if is_silent else 0.0))
             # Also where there is none yet: a comparison with NaN is false.

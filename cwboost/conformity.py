@@ -1,7 +1,7 @@
 """Prediction sets: which classes may be right, with a stated probability of missing the right one.
 
 Split conformal prediction (Vovk, Gammerman and Shafer 2005; Sadinle, Lei and Wasserman 2019): an
-example conforms as much as the probability of its own class says. Of n examples that the model was
+example conforms by the probability of its own class. Of n examples that the model was
 not trained on, let t be the k-th smallest such probability, k = floor(alpha (n + 1)). A new example
 of the same distribution has its own class above or at t with probability at least 1 - alpha.
 """
@@ -24,7 +24,7 @@ MOST_KEPT = 5_000
 
 @dataclass(frozen=True, eq=False)
 class Conformity:
-    """How examples left out of training conform.
+    """Calibration scores for prediction sets.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Conformity:
 
     @classmethod
     def of(cls, logits, y) -> Conformity:
-        """Return that of examples, from the logits of all classes, (n, n_classes)."""
+        """Compute from held-out logits, (n, n_classes), and labels."""
         kept = evenly_spaced(len(y), MOST_KEPT)
         label = np.asarray(y)[kept].astype(np.int64)
         return cls(label, softmax(logits[kept])[np.arange(len(kept)), label])

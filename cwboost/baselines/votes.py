@@ -55,7 +55,7 @@ class VoteTraining:
 
     A subclass runs the rounds; this class adds their learners to the model. `scores` are those of
     the training set, (n_scores, n_samples), and `objective` is the loss that training descends, at
-    these scores. `stop_reason` says why the last round said to stop.
+    these scores. `stop_reason` is the reason for stopping, or None.
     """
 
     pricer: SealedPricer

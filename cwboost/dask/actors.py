@@ -42,7 +42,7 @@ class PartitionsLost(RuntimeError):
 
 
 class RemoteHost(Host):
-    """A `Host` on a worker, which also holds the sources of the partitions until it is told."""
+    """A `Host` on a worker, which also holds the sources of the partitions until they are bound."""
 
     def call(self, method, *arguments):
         """Return (result, None) of a method, or (None, its error): other errors mean loss."""

@@ -28,7 +28,7 @@ class Crew(ABC):
         """Return the replies of every worker to a method of `Host`; a lost worker is replaced."""
 
     def collect(self, method, *arguments) -> dict:
-        """Return what a method of `Host` tells of every partition, by index."""
+        """Return the results of a method of `Host` for all partitions, by index."""
         replies = self._on_all(method, *arguments)
         return {index: found for reply in replies for index, found in reply.items()}
 

@@ -25,7 +25,7 @@ __all__ = ["Host", "Setup", "named"]
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What every partition needs to know before the first round."""
+    """What all partitions share before the first round."""
 
     plan: PricingPlan | None
     encoding: Encoding
@@ -82,7 +82,7 @@ class Host:
         self.plan: PricingPlan | None = None
 
     def columns(self, categorical_features) -> dict:
-        """Return what every chunk tells of its columns, by partition."""
+        """Return the columns of every chunk, by partition."""
         found = {}
         for index, chunk in self.chunks.items():
             with named(index, chunk.role):
@@ -198,14 +198,14 @@ def return_memory() -> None:
 
 @contextmanager
 def named(index: int, role: str):
-    """Let an error say from which partition it comes."""
+    """Name the partition in errors that come from it."""
     where = f"partition {index} of the {role} data"
     try:
         yield
     except (ValueError, TypeError) as error:
-        told = type(error)(f"{where}: {error}")
-        told.partition = index
-        raise told from error
+        of_partition = type(error)(f"{where}: {error}")
+        of_partition.partition = index
+        raise of_partition from error
     except Exception as error:
         add_note(error, f"in {where}")
         raise

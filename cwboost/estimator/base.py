@@ -91,7 +91,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             try:
                 family = resolve_weak_learner(self.weak_learner)
             except (TypeError, ValueError):
-                return params  # What is wrong with the weak learner is for `fit` to say.
+                return params  # `fit` raises the error of the weak learner.
             nested = family.get_params()
             params.update((f"{PREFIX}{name}", value) for name, value in nested.items())
         return params
@@ -390,7 +390,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         gained more than chance gives: the gains beyond that, times coefficients, on the training
         examples.
 
-        With an init model that tells the shares of the features, these count by how much of the
+        With an init model that has shares of the features, these count by how much of the
         decrease of the loss is due to it.
 
         Raises AttributeError if the learners or the init model do not report their features.

@@ -159,7 +159,7 @@ def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, 
             )
         training.best_bound = state["best_bound"]
         training.schedule.restore(state["precision"], training.model.history["objective"])
-    # Otherwise C is another, and bound and last objective say nothing of its problem.
+    # Otherwise C is another: bound and last objective belong to another problem.
     try:
         training.rng.bit_generator.state = state["generator"]
     except (ArithmeticError, LookupError, TypeError) as error:

@@ -26,7 +26,7 @@ with_callbacks: Callable[[MethodT], MethodT] = _managed
 
 
 class FitTask:
-    """Callback of the loop over rounds that tells the callbacks of scikit-learn of a fit of X, y.
+    """The scikit-learn callback task of a fit of X, y: a callback of the loop over rounds.
 
     Create it before anything in `fit` can fail, so that scikit-learn finds what to tear down.
     """

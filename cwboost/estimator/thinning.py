@@ -113,7 +113,7 @@ def solve_thin(
 
 def _add_all(master, ensemble, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add the learners of a model as columns: class, row and learner of each distinct one."""
-    # A file saved with staged=False says nothing of the class of learners at zero.
+    # A file saved with staged=False lacks the classes of learners at zero.
     known = np.unique(ensemble.path.column)
     found = [
         (classes[is_new], rows[is_new], ids[is_new])

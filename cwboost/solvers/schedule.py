@@ -70,8 +70,7 @@ class Schedule:
 
     `stop_reason` is the reason for stopping, or None. "optimal": pricing proved that no weak
     learner of the family pays, and the restricted master is solved. "no column": pricing found none
-    that pays, which proves nothing of stage-wise coefficients or if pricing does not cover the
-    family.
+    that pays, which proves nothing of stage-wise coefficients or if it does not cover the family.
     """
 
     def __init__(self, settings: Settings, covers_family: bool):

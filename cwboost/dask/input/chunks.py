@@ -42,7 +42,7 @@ class Chunk:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a partition tells before training."""
+    """Summary of a partition."""
 
     n_rows: int
     is_sparse: bool
@@ -51,7 +51,7 @@ class Report:
     counts: np.ndarray  # examples of each label
     used: np.ndarray  # those of positive weight
     sums: np.ndarray  # of their weights
-    description: object  # what the family says of the features; None without examples
+    description: object  # by the family, of the features; None without examples
 
 
 def checked(chunk: Chunk, encoding: Encoding) -> Chunk:

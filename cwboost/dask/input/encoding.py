@@ -1,6 +1,6 @@
 """From blocks with numbers, categories and text to matrices of numbers, the same everywhere.
 
-Every partition tells its columns and their categories; the categories of all are those of the
+Every partition lists its columns and their categories; the categories of all are those of the
 model; every partition then gets them to encode its columns.
 """
 
@@ -25,7 +25,7 @@ __all__ = ["Columns", "Encoding", "check_columns", "columns_of", "shared_categor
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What a partition tells of its columns."""
+    """The columns of a partition."""
 
     role: str
     n_rows: int
@@ -35,7 +35,7 @@ class Columns:
 
 
 def columns_of(X, role, categorical_features) -> Columns:
-    """Return what a block, an array, a sparse matrix or a pandas frame, tells of its columns."""
+    """Return the columns of a block: an array, a sparse matrix or a pandas frame."""
     X = as_columns(X)
     names = None
     if is_frame(X) and all(isinstance(name, str) for name in X.columns):

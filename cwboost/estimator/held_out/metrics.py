@@ -88,7 +88,7 @@ def _scored(scorer, held_out) -> float:
 
 
 class _GrowingModel(ClassifierMixin, BaseEstimator):
-    """The model of the rounds so far, which knows the scores of one set of examples."""
+    """The model of the rounds so far, with the scores of one set of examples."""
 
     def __init__(self, held_out):
         self.held_out = held_out

@@ -192,7 +192,7 @@ def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None
 
 
 def check_categories(categories, n_features: int) -> None:
-    """Check categories that come from a model file; raise a ValueError that says what is wrong."""
+    """Check categories that come from a model file; raise a ValueError if they are wrong."""
     for place, values in categories.items():
         if type(place) is not int or not 0 <= place < n_features:
             raise ValueError(f"categories_: expected places from 0 to {n_features - 1}")

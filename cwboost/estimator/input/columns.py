@@ -1,4 +1,4 @@
-"""Columns of arrays and frames: what they hold, and their values; narwhals knows the frames."""
+"""Columns of arrays and frames: what they hold, and their values; narwhals reads the frames."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def as_columns(X):
 
 def _of_two_dimensions(X):
     if X.ndim != 2:
-        check_array(X, accept_sparse=True, dtype=None)  # says what is wrong, and what to do
+        check_array(X, accept_sparse=True, dtype=None)  # raises, with a remedy
     return X
 
 
@@ -196,7 +196,7 @@ def values_of(column) -> tuple[np.ndarray, np.ndarray]:
 def kind_of_values(values: np.ndarray) -> tuple[str, np.ndarray]:
     """Return the kind of present values, and the values in one dtype: float64, bool or object.
 
-    Another kind than those of `KINDS` says what the values are, which cannot be categories.
+    A kind that is not among `KINDS` names the types of the values, which cannot be categories.
     """
     if values.dtype.kind == "O":
         types = {type(value) for value in values.tolist()}
