@@ -36,7 +36,7 @@ def measure(folder, name, seed):
 
     def make(**parameters):
         model = CWBoostClassifier(
-            "tree", random_state=seed, probability_scale=2.0, tol=0.0, **parameters
+            "tree", init=None, random_state=seed, probability_scale=2.0, tol=0.0, **parameters
         )
         return model.fit(X, y)
 

@@ -17,6 +17,7 @@ class Fit(Settings):
     def time_fit(self, data, weak_learner, correction):
         CWBoostClassifier(
             weak_learner=weak_learner,
+            init=None,
             correction=correction,
             C=1e4,
             subsample=1.0,
@@ -40,6 +41,7 @@ class Overhead(Settings):
         clf = CWBoostClassifier(
             learning_rate=1.0,
             weak_learner="stump",
+            init=None,
             correction="stagewise",
             C=1e4,
             subsample=1.0,

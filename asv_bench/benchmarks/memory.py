@@ -29,6 +29,7 @@ class Fit(Pixels):
     def peakmem_fit(self, correction):
         CWBoostClassifier(
             weak_learner="stump",
+            init=None,
             correction=correction,
             C=1e4,
             subsample=1.0,
@@ -69,6 +70,7 @@ class BagOfWords(Settings):
             return
         CWBoostClassifier(
             weak_learner,
+            init=None,
             learning_rate=1.0,
             n_estimators=3,
             correction="stagewise",

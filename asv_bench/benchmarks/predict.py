@@ -15,6 +15,7 @@ class Predict(Settings):
         self.clf = CWBoostClassifier(
             learning_rate=1.0,
             weak_learner=weak_learner,
+            init=None,
             correction="stagewise",
             C=1e4,
             subsample=1.0,

@@ -46,6 +46,7 @@ class Quality(Settings):
 def figures(weak_learner, correction, X_train, X_test, y_train, y_test):
     clf = CWBoostClassifier(
         weak_learner=weak_learner,
+        init=None,
         correction=correction,
         C=1e4,
         subsample=1.0,

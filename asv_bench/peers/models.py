@@ -12,6 +12,7 @@ def cwboost_stumps(rounds, threads=1, correction="stagewise", C=1e4, **options):
 
     return CWBoostClassifier(
         weak_learner="stump",
+        init=None,
         n_estimators=rounds,
         C=C,
         correction=correction,

@@ -6,7 +6,7 @@ import importlib.util
 import re
 from pathlib import Path
 
-from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
+from cwboost.families.examination import AUTO, INIT_MODELS, WEAK_LEARNERS
 from cwboost.families.plugin_loading import index_others, index_own, normalise
 from cwboost.kernels.include import get_include
 
@@ -48,7 +48,7 @@ def write_plugin(name: str, output: str | None = None, template: str = "family")
 
 def _refuse_taken(name: str) -> None:
     """Refuse a name that clashes with a class, module or plugin, shipped or installed."""
-    owner = None
+    owner = "the automatic choice" if name == AUTO else None
     if importlib.util.find_spec(f"cwboost_{name}") is not None:
         owner = f"the installed module cwboost_{name}"
     for kind in (WEAK_LEARNERS, INIT_MODELS):

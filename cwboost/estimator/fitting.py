@@ -19,8 +19,9 @@ class Fitting:
 
     def __init__(self, estimator, X, y):
         self._estimator, self._start = estimator, perf_counter()
-        self._before = dict(vars(estimator))
         self._task = FitTask(estimator, X, y) if hasattr(estimator, "_skl_callbacks") else None
+        # With what scikit-learn finds there to tear down.
+        self._before = dict(vars(estimator))
 
     def __enter__(self) -> Fitting:
         return self

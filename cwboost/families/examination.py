@@ -67,6 +67,9 @@ OLDEST_API_VERSION = 1
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
+AUTO = "auto"
+"""What parameters call the automatic choice, hence no name of a plugin."""
+
 
 @dataclass(frozen=True)
 class PluginRecord:
@@ -128,10 +131,10 @@ def examine(kind: Kind, plugin_class, instance=None) -> tuple[str, ...]:
         raise TypeError(f"expected a subclass of {base.__name__}, got {kind_of(plugin_class)}")
     label = plugin_class.__name__
     name = getattr(plugin_class, "name", None)
-    if not (isinstance(name, str) and NAME.fullmatch(name)):
+    if not (isinstance(name, str) and NAME.fullmatch(name)) or name == AUTO:
         raise ValueError(
             f"{label}.name must be a str of letters, digits, '_', '-' and '.' that begins with a "
-            f"letter, got {name!r}"
+            f"letter, other than {AUTO!r}, got {name!r}"
         )
     _check_version(kind, plugin_class)
     if inspect.isabstract(plugin_class):

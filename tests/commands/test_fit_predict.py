@@ -364,9 +364,7 @@ def test_an_error_on_examples_that_were_not_trained_on(vowel, tmp_path, capsys):
     assert f"training error {1 - clf.score(X, y):.2%}" in text
     rows = train_test_split(np.arange(len(y)), test_size=0.2, stratify=y, random_state=0)
     kept, held = map(np.sort, rows)
-    expected = CWBoostClassifier("stump", init=None, n_estimators=20, random_state=0).fit(
-        X[kept], y[kept]
-    )
+    expected = CWBoostClassifier("stump", n_estimators=20, random_state=0).fit(X[kept], y[kept])
     error = f"held-out error {1 - expected.score(X[held], y[held]):.2%} on 66 examples"
     assert f"{error}, of a model of the other 264" in text
     assert run(*fit, "--held-out", 0) == 0 and "held-out" not in capsys.readouterr().out

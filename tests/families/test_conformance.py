@@ -22,7 +22,6 @@ SETTINGS = {
         {"criterion": "edge", "trim": 0.2},
     ],
     "sklearn": [{"estimator": RidgeClassifier()}],
-    "auto": [],
     "mixed": [
         {"families": ["stump"]},
         {"families": ["tree", "stump", "tree"]},

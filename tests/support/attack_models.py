@@ -21,7 +21,7 @@ MODELS = {
     "tree": {"weak_learner": "tree"},
     "projection": {"weak_learner": "projection"},
     "mixture": {"weak_learner": ["stump", "tree", "projection"]},
-    "auto": {},  # with the kernel model
+    "auto": {"init": "kernel"},
     "default": {"correction": "stagewise", "n_estimators": 20},
     "tree of scikit-learn": {"weak_learner": SklearnFamily(DecisionTreeClassifier(max_depth=2))},
     "linear model of scikit-learn": {"weak_learner": SklearnFamily(LogisticRegression())},

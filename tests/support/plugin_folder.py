@@ -45,7 +45,7 @@ def write_distribution(folder: Path, name: str, version: str, entry_points: dict
     return info
 
 
-BUILT_IN = ["auto", "mixed", "projection", "sklearn", "stump", "tree"]
+BUILT_IN = ["mixed", "projection", "sklearn", "stump", "tree"]
 OWN_INIT_MODELS = ["kernel", "sklearn"]
 
 

@@ -157,7 +157,8 @@ def same_models(first, second):
 
 
 @pytest.mark.parametrize(
-    "params", [{}, {"correction": "stagewise", "learning_rate": 1.0}, {"subsample": 0.3}]
+    "params",
+    [{}, {"init": None, "correction": "stagewise", "learning_rate": 1.0}, {"subsample": 0.3}],
 )
 def test_a_target_without_a_learner_changes_nothing(params):
     plain = train("stump", C=200.0, n_estimators=120, **params)
