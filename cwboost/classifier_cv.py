@@ -158,10 +158,10 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         y = np.asarray(y).ravel()
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        X = X.tocsr() if sparse.issparse(X) else X
-        examples = Arguments(X, y, sample_weight)
-        folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        rows: Any = X if hasattr(X, "shape") else np.asarray(X)
+        rows = rows.tocsr() if sparse.issparse(rows) else rows
+        examples = Arguments(rows, y, sample_weight)
+        folds = list(check_cv(self.cv, y, classifier=True).split(rows, y))
         scores = Parallel(n_jobs=self.n_jobs)(
             delayed(_score_path)(template, Cs, rounds, scorer, examples, fold) for fold in folds
         )
