@@ -100,6 +100,7 @@ _LAZY = {
     "PricingPlan": "cwboost.families.partitioned",
     "SklearnFamily": "cwboost.families.composed.sklearn_family",
     "TreeLearners": "cwboost.families.tree_learners",
+    "TreePlan": "cwboost.families.tree_partitions",
     "check_arrays": "cwboost.families.array_learners",
     "count_max_features": "cwboost.families.max_features",
     "get_family": "cwboost.families.discovery",

@@ -1,20 +1,15 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
+from cwboost._kernels.common.thresholds import thresholds_between
 from cwboost._kernels.kernel_values.codes import fill_codes
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
-from cwboost._kernels.partitions.bin_sums import thresholds_between
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost._kernels.trees.partitions import GrowingTrees, NodeRows
 from cwboost.kernels.additive import AdditiveScores, StepFunction
-from cwboost.kernels.best_of_bins import best_of_bins
 from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.bins import Bins
-from cwboost.kernels.category_features import (
-    CategoryFeatures,
-    FoundCategories,
-    best_of_categories,
-)
+from cwboost.kernels.category_features import CategoryFeatures, FoundCategories
 from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.chance import (
     THRESHOLDS_SEARCHED,
@@ -50,8 +45,6 @@ __all__ = [
     "TreeEvaluator",
     "TreeGrower",
     "TreeScores",
-    "best_of_bins",
-    "best_of_categories",
     "canonical",
     "canonical_csc",
     "canonical_csr",

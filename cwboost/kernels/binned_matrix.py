@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from cwboost._kernels.partitions.bin_sums import bin_sums
 from cwboost._kernels.trees.binning import encode_columns, encode_entries
 from cwboost.kernels.bins import Bins
 from cwboost.kernels.category_sets import check_codes
@@ -133,64 +132,3 @@ class BinnedMatrix:
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         listed = (sizes > 0).astype(np.uint8)
         return listed, indptr, np.concatenate(rows), np.concatenate(rare), default_code
-
-    def sums(self, weights, scales) -> tuple[np.ndarray, np.ndarray]:
-        """Return the exact sums of rounded weights per code of every feature, and of squares.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_targets, n_rows), dtype float64
-        scales : ndarray of shape (n_targets,), dtype float64
-
-        Returns
-        -------
-        sums : ndarray of shape (``bins.code_starts[-1]``, n_targets), dtype float64
-            Integers.
-        squares : ndarray of shape (n_targets,), dtype float64
-            Integers: a weight r counts as the square of ``round(r * scale * 2**-26)``.
-        """
-        starts = self.bins.code_starts
-        if self._entries is None and self.n_features:
-            return bin_sums(weights, scales, self._columns, starts, self.n_threads)
-        squares = np.square(np.rint(weights * (scales * 2.0**-26)[:, None])).sum(axis=1)
-        if self._entries is None:
-            return np.zeros((0, len(weights))), squares
-        indptr, rows, codes, default = self._entries
-        rounded = np.rint(weights * scales[:, None]).T
-        places = np.repeat(starts[:-1], np.diff(indptr)) + codes, rows
-        of_codes = sp.csr_array((np.ones(len(rows)), places), shape=(starts[-1], self.n_rows))
-        sums = of_codes @ rounded
-        # All other examples have the default code.
-        sums[starts[:-1] + default] += rounded.sum(axis=0) - np.add.reduceat(sums, starts[:-1])
-        return sums, squares
-
-    def column(self, feature: int) -> np.ndarray:
-        """Return the codes of `feature`, of shape (n_rows,), dtype uint8."""
-        if self._entries is None:
-            return self._columns[feature]
-        indptr, rows, codes, default = self._entries
-        column = np.full(self.n_rows, default[feature], dtype=np.uint8)
-        stored = slice(indptr[feature], indptr[feature + 1])
-        column[rows[stored]] = codes[stored]
-        return column
-
-    def outputs(self, feature, below, polarity, missing) -> np.ndarray:
-        """Return the outputs of a stump on a feature as bits, see `cwboost.pack_outputs`.
-
-        Parameters
-        ----------
-        feature, below : int
-            The stump is `polarity` on codes of at least `below`, see `Bins.bins_below`.
-        polarity, missing : {-1, 1}
-            Output above the threshold, and for missing values.
-
-        Returns
-        -------
-        ndarray of shape (ceil(n_rows / 8),), dtype uint8
-        """
-        codes = self.column(feature)
-        is_plus = codes >= below if polarity > 0 else codes < below
-        if self.bins.has_nan[feature]:
-            lost = codes == self.bins.n_bins[feature]
-            is_plus = is_plus | lost if missing > 0 else is_plus & ~lost
-        return np.packbits(is_plus, bitorder="little")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cwboost._kernels.partitions.bin_sums import thresholds_between
+from cwboost._kernels.common.thresholds import thresholds_between
 from cwboost._kernels.trees.binning import group_values
 from cwboost.kernels.sketch import joined, values_of_features
 
@@ -63,7 +63,7 @@ class Bins:
         return cls._of_spans(spans, exact, np.array(has_nan, dtype=bool), n_categories)
 
     @classmethod
-    def from_sketches(cls, sketches, max_bins: int, features=None, n_categories=None) -> Bins:
+    def from_sketches(cls, sketches, max_bins: int, n_categories=None) -> Bins:
         """Merge the sketches of all partitions into bins of about equal counts.
 
         The result does not depend on the order of the sketches; from exact ones it is that of `of`.
@@ -73,15 +73,12 @@ class Bins:
         sketches : list of FeatureSketch
         max_bins : int
             2 to 256.
-        features : ndarray of int, default=None
-            The columns that the bins are for, in this order; None for all.
         n_categories : ndarray of int, default=None
         """
-        features = np.arange(sketches[0].n_features) if features is None else features
-        has_nan = np.any([s.has_nan for s in sketches], axis=0)[features]
-        exact = np.all([s.exact for s in sketches], axis=0)[features]
+        has_nan = np.any([s.has_nan for s in sketches], axis=0)
+        exact = np.all([s.exact for s in sketches], axis=0)
         spans = []
-        for f, lost, is_exact in zip(features, has_nan, exact):
+        for f, (lost, is_exact) in enumerate(zip(has_nan, exact)):
             low, high = group_values(*_merged(sketches, f), max_bins - lost)
             if not is_exact:
                 low[1:] = high[:-1]
@@ -113,11 +110,6 @@ class Bins:
     def usable(self) -> np.ndarray:
         """Indices of the features that are not constant, dtype int32."""
         return np.flatnonzero(self.n_bins + self.has_nan > 1).astype(np.int32)
-
-    @property
-    def code_starts(self) -> np.ndarray:
-        """Start of the codes of each feature, the code of NaN included, among those of all."""
-        return np.concatenate([[0], np.cumsum(self.n_bins.astype(np.int64) + 1)])
 
     def open_above(self) -> Bins:
         """Return bins whose last one takes whatever is above it, if not all values are known."""

@@ -13,7 +13,7 @@ from cwboost.kernels.category_sets import CategorySets, check_codes
 from cwboost.kernels.chance import beyond_chance
 from cwboost.kernels.threads import usable_threads
 
-__all__ = ["CategoryFeatures", "FoundCategories", "best_of_categories"]
+__all__ = ["CategoryFeatures", "FoundCategories"]
 
 MAX_TURNS = 64
 """Most turns of the search for a stump that serves all targets."""
@@ -36,9 +36,8 @@ class FoundCategories:
         absolute values.
     gain : ndarray of shape (n,), dtype float32
         What the comparison gained in edge, less what chance gives, as a fraction of the edge.
-    outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8, or None
-        Outputs on the training matrix, packed as by `cwboost.pack_outputs`; None from
-        `best_of_categories`, which has no examples.
+    outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8
+        Outputs on the training matrix, packed as by `cwboost.pack_outputs`.
     """
 
     feature: np.ndarray
@@ -46,7 +45,7 @@ class FoundCategories:
     missing: np.ndarray
     edges: np.ndarray
     gain: np.ndarray
-    outputs: np.ndarray | None = None
+    outputs: np.ndarray
 
 
 class CategoryFeatures:
@@ -105,43 +104,13 @@ class CategoryFeatures:
         FoundCategories
         """
         columns, starts, sums = self._sums(weights, features)
-        best, signs, edges = _best_subsets(starts, sums)
+        edges = np.add.reduceat(np.abs(sums), starts[:-1], axis=0)
+        best = np.argmax(edges, axis=0)
+        targets = np.arange(sums.shape[1])
+        tables = [sums[starts[c] : starts[c + 1], t] for t, c in zip(targets, best)]
+        signs = [_signs(table, table == 0) for table in tables]
         chance = np.array([self._chance(row, c) for row, c in zip(weights, columns[best])])
-        return self._found(columns[best], signs, edges, chance)
-
-    def sums(self, weights) -> np.ndarray:
-        """Return the sum of the weights of each category of every feature, for each target.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_targets, n_samples), dtype float64
-
-        Returns
-        -------
-        ndarray of shape (sum(n_categories + 1), n_targets), dtype float64
-            Feature after feature; of each, the categories and then the missing values.
-        """
-        return self._sums(weights, None)[2]
-
-    def counts(self) -> np.ndarray:
-        """Return the number of examples of each category, in the order of `sums`."""
-        sizes = self.n_categories + 1
-        return np.concatenate(
-            [np.bincount(codes, minlength=size) for codes, size in zip(self.codes, sizes)]
-        )
-
-    def outputs(self, feature: int, signs) -> np.ndarray:
-        """Return the packed outputs of a stump on the training matrix.
-
-        Parameters
-        ----------
-        feature : int
-            A column of X that holds categories.
-        signs : ndarray of shape (n_categories + 1,), dtype bool
-            True for the categories whose output is +1; the last entry is that of missing values.
-        """
-        codes = self.codes[np.flatnonzero(self.features == feature)[0]]
-        return np.packbits(np.asarray(signs)[codes], bitorder="little")
+        return self._found(columns[best], signs, edges[best, targets], chance)
 
     def search_shared(self, weights, features=None) -> FoundCategories:
         """Return a stump with a large sum of absolute edges over targets, by alternation.
@@ -180,87 +149,33 @@ class CategoryFeatures:
         return columns, starts, sums
 
     def _chance(self, weights, column) -> float:
-        """Return the edge that the best subset has if the categories tell nothing."""
+        """Return the edge that the best subset has if the categories tell nothing.
+
+        The sum of a category's weights is then normal, with its share of the total as mean.
+        """
         codes, size = self.codes[column], self.n_categories[column] + 1
         largest = np.abs(weights).max(initial=0.0) or 1.0
         row = weights / largest
-        squares = np.bincount(codes, row * row, minlength=size)
-        counts = np.bincount(codes, minlength=size)
-        return largest * _edge_by_chance(row.sum() / len(row), counts, np.sqrt(squares))
+        norms = np.sqrt(np.bincount(codes, row * row, minlength=size))
+        mean = row.sum() / len(row) * np.bincount(codes, minlength=size)
+        z = np.clip(mean / np.maximum(norms, 1e-100), -40, 40)  # its square does not overflow
+        normal = norms * np.sqrt(2 / np.pi) * exp(-0.5 * z * z)
+        return largest * float((normal + mean * erf(z / np.sqrt(2))).sum())
 
     def _found(self, columns, signs, edges, chance) -> FoundCategories:
         """Return stumps from booleans over the categories and missing: True for +1."""
         outputs = np.empty((len(columns), (self.n_samples + 7) // 8), dtype=np.uint8)
         for packed, column, is_plus in zip(outputs, columns, signs):
             packed[:] = np.packbits(is_plus[self.codes[column]], bitorder="little")
-        gain = beyond_chance(edges, chance)
-        return _stumps(self.features[columns], signs, edges, gain, outputs)
-
-
-def best_of_categories(
-    features, n_categories, sums, squares, counts, searched=None
-) -> FoundCategories:
-    """Return the best stump of every target from sums of weights over all examples.
-
-    Parameters
-    ----------
-    features, n_categories
-        As for `CategoryFeatures`.
-    sums, squares : ndarrays of shape (n_codes, n_targets), dtype float64
-        Sums of the weights, and of their squares, in the order of `CategoryFeatures.sums`.
-    counts : ndarray of shape (n_codes,)
-        Numbers of examples.
-    searched : ndarray of int, default=None
-        The features searched, at least one of `features` among them; None for all.
-
-    Returns
-    -------
-    FoundCategories
-    """
-    features, sizes = np.asarray(features), np.asarray(n_categories) + 1
-    kept = np.ones(len(features), bool) if searched is None else np.isin(features, searched)
-    rows = np.repeat(kept, sizes)
-    sums, squares, counts = sums[rows], squares[rows], counts[rows]
-    starts = np.concatenate([[0], np.cumsum(sizes[kept])])
-    best, signs, edges = _best_subsets(starts, sums)
-    chance = np.empty(len(best))
-    for t, c in enumerate(best):
-        own = slice(starts[c], starts[c + 1])
-        n_samples = counts[own].sum()
-        mean = sums[own, t].sum() / n_samples
-        chance[t] = _edge_by_chance(mean, counts[own], np.sqrt(squares[own, t]))
-    return _stumps(features[kept][best], signs, edges, beyond_chance(edges, chance))
-
-
-def _best_subsets(starts, sums):
-    """Return feature, signs of the categories and edge of the best subset for every target."""
-    edges = np.add.reduceat(np.abs(sums), starts[:-1], axis=0)
-    best = np.argmax(edges, axis=0)
-    targets = np.arange(sums.shape[1])
-    tables = [sums[starts[c] : starts[c + 1], t] for t, c in zip(targets, best)]
-    signs = [_signs(table, table == 0) for table in tables]
-    return best, signs, edges[best, targets]
-
-
-def _edge_by_chance(mean, counts, norms) -> float:
-    """Return the edge that the best subset has if the categories tell nothing.
-
-    `mean` is that of the weights of all examples; of each category, `counts` has the number of
-    examples and `norms` the root of the sum of their squared weights. The sum of a category is then
-    normal, with its share of the total as mean.
-    """
-    mean = mean * counts
-    z = np.clip(mean / np.maximum(norms, 1e-100), -40, 40)  # its square does not overflow
-    normal = norms * np.sqrt(2 / np.pi) * exp(-0.5 * z * z)
-    return float((normal + mean * erf(z / np.sqrt(2))).sum())
-
-
-def _stumps(features, signs, edges, gain, outputs=None) -> FoundCategories:
-    """Return stumps of features from booleans over the categories and missing: True for +1."""
-    missing = np.array([1 if is_plus[-1] else -1 for is_plus in signs], dtype=np.int8)
-    members = [s[:-1] if len(s) > 1 else np.zeros(1, dtype=bool) for s in signs]
-    sets = CategorySets.of(members)
-    return FoundCategories(features.astype(np.int32), sets, missing, edges, gain, outputs)
+        members = [s[:-1] if len(s) > 1 else np.zeros(1, dtype=bool) for s in signs]
+        return FoundCategories(
+            feature=self.features[columns].astype(np.int32),
+            sets=CategorySets.of(members),
+            missing=np.array([1 if is_plus[-1] else -1 for is_plus in signs], dtype=np.int8),
+            edges=edges,
+            gain=beyond_chance(edges, chance),
+            outputs=outputs,
+        )
 
 
 def _signs(table, empty) -> np.ndarray:

@@ -31,8 +31,9 @@ class FoundStumps(NamedTuple):
     edges : ndarray of shape (n,), dtype float64
         ``sum_i weights[t, i] h_t(x_i)``; for `search_shared`, the sum over targets of their
         absolute values.
-    outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8
-        Outputs on the training matrix, packed as by `cwboost.pack_outputs`.
+    outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8, or None
+        Outputs on the training matrix, packed as by `cwboost.pack_outputs`; None from partitions,
+        which hold the examples.
     sums, norms : ndarray of shape (n_targets,), dtype float64
         Sum of the weights of each target, and the root of the sum of their squares, whatever stump
         was found. See `cwboost.kernels.gained_fractions`.
@@ -43,7 +44,7 @@ class FoundStumps(NamedTuple):
     polarity: np.ndarray
     missing: np.ndarray
     edges: np.ndarray
-    outputs: np.ndarray
+    outputs: np.ndarray | None
     sums: np.ndarray
     norms: np.ndarray
 

@@ -14,12 +14,10 @@ from cwboost.plugins.stumps.several import SearchedFeatures
 
 import cwboost
 from cwboost.kernels import (
-    THRESHOLDS_SEARCHED,
     Bins,
     CategoryFeatures,
     FeatureSketch,
     SortedFeatures,
-    gained_fractions,
 )
 
 __all__ = ["CategoryStumpPricer", "StumpFamily", "StumpPricer"]
@@ -37,7 +35,8 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_bins : int, default=256
         For training on partitions only (`cwboost.dask`): largest number of bins per feature, 2 to
         256, including the bin of missing values if there are any. Thresholds lie between bins; a
-        feature with at most this number of distinct values is not rounded.
+        feature with at most this number of distinct values is not rounded. A column of categories
+        must have fewer than this number.
 
     Notes
     -----
@@ -99,14 +98,15 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return FeatureSketch.of(X, 4 * self._checked_bins())
 
     def plan(self, descriptions, context):
-        is_number = np.ones(descriptions[0].n_features, dtype=bool)
-        if context.categorical is not None:
-            is_number = ~context.categorical
-        numbers, categorical = np.flatnonzero(is_number), np.flatnonzero(~is_number)
-        bins = Bins.from_sketches(descriptions, self._checked_bins(), numbers)
-        n_categories = None if is_number.all() else context.n_categories[categorical]
-        n_drawn = self._n_drawn(len(is_number))
-        return StumpPlan(bins, n_drawn, numbers, categorical, n_categories)
+        max_bins, n_categories = self._checked_bins(), context.n_categories
+        if n_categories is not None and n_categories.max(initial=0) >= max_bins:
+            raise ValueError(
+                f"categorical_features must have fewer categories than max_bins={max_bins} on "
+                f"partitions, got {n_categories.max()} in column {n_categories.argmax()}: use "
+                "TreeFamily, which splits any number by rank"
+            )
+        bins = Bins.from_sketches(descriptions, max_bins, n_categories)
+        return StumpPlan.of_stumps(bins, self._n_drawn(bins.n_features))
 
     def _n_drawn(self, n_features):
         if self.max_features is None:
@@ -151,7 +151,7 @@ class StumpPricer(SortedPricer):
 
     def _priced(self, found):
         n_searched, n_features = self._searched.n_searched, self._features.n_features
-        learners = _learners(found, found.feature, n_searched, n_features)
+        learners = StumpLearners.of(found, n_searched, n_features)
         return cwboost.Priced(learners, found.outputs, found.edges)
 
 
@@ -182,23 +182,11 @@ class CategoryStumpPricer(SortedPricer):
     def _best(self, weights, search_numbers, search_categories, drawn):
         found = search_numbers(weights, np.flatnonzero(np.isin(self._numbers, drawn)))
         feature = np.append(self._numbers, -1)[found.feature].astype(np.int32)
-        stumps = _learners(found, feature, len(drawn), self._n_features)
+        found = found._replace(feature=feature)
+        stumps = StumpLearners.of(found, len(drawn), self._n_features)
         if not np.isin(self._categories.features, drawn).any():
             return cwboost.Priced(stumps, found.outputs, found.edges)
         others = search_categories(weights, drawn)
         learners, edges, is_set = stronger(stumps, found.edges, others)
         outputs = np.where(is_set[:, None], others.outputs, found.outputs)
         return cwboost.Priced(learners, outputs, edges)
-
-
-def _learners(found, feature, n_searched, n_features):
-    """Return the stumps that a search found, with their features by another numbering."""
-    n_comparisons = THRESHOLDS_SEARCHED * n_searched
-    return StumpLearners(
-        feature=feature,
-        threshold=found.threshold,
-        polarity=found.polarity,
-        missing=found.missing,
-        gain=gained_fractions(found.edges, found.sums, found.norms, n_comparisons),
-        n_features=n_features,
-    )

@@ -8,7 +8,13 @@ import numpy as np
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import AdditiveScores, CategorySets, canonical_csc
+from cwboost.kernels import (
+    THRESHOLDS_SEARCHED,
+    AdditiveScores,
+    CategorySets,
+    canonical_csc,
+    gained_fractions,
+)
 
 __all__ = ["StumpLearners"]
 
@@ -49,6 +55,20 @@ class StumpLearners(cwboost.ArrayLearners):
         has_sets = category_sets is not None and category_sets.is_set.any()
         self.category_sets = category_sets if has_sets else None
 
+    @classmethod
+    def of(cls, found, n_searched, n_features, category_sets=None):
+        """Return the stumps of a `FoundStumps`, the best of `n_searched` features each."""
+        n_comparisons = THRESHOLDS_SEARCHED * n_searched
+        return cls(
+            feature=found.feature,
+            threshold=found.threshold,
+            polarity=found.polarity,
+            missing=found.missing,
+            gain=gained_fractions(found.edges, found.sums, found.norms, n_comparisons),
+            n_features=n_features,
+            category_sets=category_sets,
+        )
+
     def outputs(self, X):
         X = self._check(X)
         out = np.empty((X.shape[0], len(self)), dtype=np.int8)
@@ -74,17 +94,6 @@ class StumpLearners(cwboost.ArrayLearners):
             right[:, is_set] = self.category_sets.contains(entries[is_set], values[:, is_set])
         signs = np.where(right | constant, polarity, -polarity)
         return np.where(np.isnan(values) & ~constant, self.missing[stumps], signs)
-
-    def on_categories(self, stump: int, n_categories: int) -> np.ndarray:
-        """Return where a stump of a column of categories is +1.
-
-        Returns
-        -------
-        ndarray of shape (n_categories + 1,), dtype bool
-            The last entry is that of missing values.
-        """
-        values = np.append(np.arange(float(n_categories)), np.nan)[:, None]
-        return self._signs(values, slice(stump, stump + 1))[:, 0] > 0
 
     def _outputs_by_column(self, X, out):
         out[:] = self._signs(np.zeros((1, len(self))))

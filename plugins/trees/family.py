@@ -7,7 +7,6 @@ from copy import copy
 from numbers import Integral, Real
 
 import numpy as np
-from cwboost.plugins.trees.partitioned import TreePlan
 
 import cwboost
 from cwboost.kernels import (
@@ -174,7 +173,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         )
         n_rows = sum(own.n_rows for own in descriptions)
         settings = self._settings(n_rows, bins.n_features)
-        return TreePlan(bins, settings)
+        return cwboost.TreePlan(bins, settings)
 
     def _depth(self, n_samples):
         if isinstance(self.max_depth, str) and self.max_depth == "auto":

@@ -55,5 +55,7 @@ def test_families_that_take_fewer_categories_or_none():
     many = np.arange(N, dtype=float)[:, None]
     with pytest.raises(ValueError, match="column 0 has 300 categories, the weak learner 'tree'"):
         train(TreeFamily(categories="subsets"), split(many, Y, 150), 1, categorical=[0])
+    with pytest.raises(ValueError, match=r"categories than max_bins=256 .*got 300 in column 0"):
+        train(StumpFamily(), split(many, Y, 150), 1, categorical=[0])
     with pytest.raises(ValueError, match=r"max_categories is needed .*\(column 1\)"):
         train(ProjectionFamily(), split(X, Y, 150), 1, categorical=[1])

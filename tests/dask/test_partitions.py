@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cwboost.plugins.trees.partitioned import PartitionTrees
 from partitions import assert_same_learners, local, split, train
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
@@ -24,6 +23,7 @@ from cwboost.estimator.checks import generator_of
 from cwboost.estimator.splits import holdout_splits
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.outputs import pack_outputs
+from cwboost.families.tree_partitions import PartitionTrees
 from cwboost.master import Master, RestrictedMaster
 
 
@@ -153,16 +153,17 @@ def test_the_bytes_of_a_round_follow_the_formula(data):
     blocks, n_workers, n_rounds = split(X, y, *[23] * 63), 8, 2
     before = train(StumpFamily(), blocks, 0, C=1e4, n_workers=n_workers).crew
     training = train(StumpFamily(), blocks, n_rounds, C=1e4, n_workers=n_workers)
-    K, codes = len(training.setup.masses), training.setup.plan.bins.code_starts[-1]
+    K, bins = len(training.setup.masses), training.setup.plan.bins
+    d, codes = bins.n_features, bins.n_bins.max() + 1
     assert training.n_rounds == n_rounds
-    sums = n_workers * 8 * K * (codes + 2)
+    sums = n_workers * K * (16 * d * codes + 32)
     tables = len(blocks) * (32 * K * K + 8 * K + 24)
     received = (training.crew.received - before.received) / n_rounds
     # Beyond the numbers, pickles have headers: at most 700 bytes per worker and 50 per column.
     headers = n_workers * 700 + len(blocks) * (300 + 50 * K)
     assert sums + tables <= received <= sums + tables + headers
     sent = (training.crew.sent - before.sent) / n_rounds
-    assert sent <= n_workers * (16 * K + 30 * K + 2500)
+    assert sent <= n_workers * (12 * K * d + 54 * K + 2500)
 
 
 def test_scores_on_partitions_are_those_of_the_trees(data):

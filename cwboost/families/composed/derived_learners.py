@@ -101,26 +101,28 @@ class DerivedLearners(ArrayLearners):
             blank["group"] = np.zeros(n_derived)
         return cls(n_features=n_features, **parameters, **shared, **blank)
 
-    def with_thresholds(
-        self, feature, found, sums, norms, n_derived: int, gains=None
-    ) -> DerivedLearners:
-        """Return the learners that a search of `n_derived` features found on those of this batch.
+    def with_thresholds(self, found, n_derived: int, gains=None) -> DerivedLearners:
+        """Return the learners that a search found on derived features of this batch.
 
-        `feature` is an index into this batch, or -1 for a constant; `found` has threshold,
-        polarity, output for a missing value, and edge of each learner; `sums` and `norms` are as
-        for `cwboost.kernels.gained_fractions`, and `gains` is `cwboost.kernels.LinearGains` with
-        the weights, if the features are linear.
+        Parameters
+        ----------
+        found : cwboost.kernels.FoundStumps
+            `feature` is an index into this batch, or -1 for a constant.
+        n_derived : int
+            Number of derived features that were searched.
+        gains : callable, default=None
+            `cwboost.kernels.LinearGains` with the weights, if the features are linear.
         """
-        threshold, polarity, missing, edges = found
-        split = feature >= 0
-        learners = self.take(np.where(split, feature, 0))
-        learners.threshold = np.where(split, threshold, 0.0)
-        learners.polarity, learners.missing = polarity, missing
+        split = found.feature >= 0
+        learners = self.take(np.where(split, found.feature, 0))
+        learners.threshold = np.where(split, found.threshold, 0.0)
+        learners.polarity, learners.missing = found.polarity, found.missing
         learners.is_split = split.astype(np.int8)
-        gained = gained_fractions(edges, sums, norms, THRESHOLDS_SEARCHED * n_derived)
+        n_comparisons = THRESHOLDS_SEARCHED * n_derived
+        gained = gained_fractions(found.edges, found.sums, found.norms, n_comparisons)
         learners.gain = np.where(split, gained, 0).astype(np.float32)
         if gains is not None:
-            gain = gains(learners._directions(), polarity, gained=learners.gain)
+            gain = gains(learners._directions(), found.polarity, gained=learners.gain)
             learners.gain_feature, learners.gain = _largest(gain)
         return learners
 

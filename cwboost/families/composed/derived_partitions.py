@@ -16,7 +16,8 @@ from cwboost.families.partitioned import (
     PartitionWeights,
     PricingPlan,
 )
-from cwboost.kernels import BinnedMatrix, Bins, FeatureSketch, best_of_bins
+from cwboost.families.tree_partitions import PartitionTrees, TreePlan
+from cwboost.kernels import BinnedMatrix, Bins, FeatureSketch
 from cwboost.support.samples import evenly_spaced
 
 __all__ = ["DerivedPlan"]
@@ -57,12 +58,19 @@ class DerivedPlan(PricingPlan):
             (parts,) = yield ("weights",)
             weights = _by_place(parts)[1].T
         drawn, bins = self._fixed or (yield from self._drawn(rng, weights))
-        sums, totals, squares = yield "sums", self._n_draws, drawn if self._fixed else None, bins
-        feature, *found = best_of_bins(bins, sums, totals)
-        norms = np.sqrt(squares) * 2.0**26
-        about = feature, found, totals, norms, len(drawn)
-        learners = self._drawing.with_thresholds(drawn, *about, weights=weights)
-        return Chosen(learners, found[-1] / scales, np.arange(len(scales)))
+        found = yield from self._searched(drawn, bins, len(scales))
+        learners = self._drawing.with_thresholds(drawn, found, len(drawn), weights)
+        return Chosen(learners, found.edges / scales, np.arange(len(scales)))
+
+    def _searched(self, drawn, bins, n_targets):
+        """Return the best thresholds on derived features; a conversation."""
+        search, answer = TreePlan.of_stumps(bins).find_stumps(n_targets), None
+        while True:
+            try:
+                question = search.send(answer)
+            except StopIteration as end:
+                return end.value[0]
+            answer = yield "search", self._n_draws, drawn if self._fixed else None, bins, question
 
     def _gathered(self, parts, rng) -> Drawing:
         places, X, weight = _by_place(parts)
@@ -91,12 +99,14 @@ class DerivedPartition(PartitionPricer):
         self._key = int(context.places[0])
         wanted = evenly_spaced(context.n_total, family.sample_size)
         self._seen = np.flatnonzero(np.isin(context.places, wanted))
-        self._number, self._values, self._binned = 0, None, None
+        self._number, self._values, self._trees = 0, None, None
 
     def summarise(self, weights: PartitionWeights, question):
         kind, *rest = question
-        if kind == "sums":
-            return self._sums(weights, *rest)
+        if kind == "search":
+            *derived, question = rest
+            self._bind_trees(*derived)
+            return self._trees.summarise(weights, question)
         places = self._context.places[self._seen]
         if kind == "weights":
             found = places, np.ascontiguousarray(weights.weights[:, self._seen].T)
@@ -109,20 +119,18 @@ class DerivedPartition(PartitionPricer):
         return ({self._key: found},)
 
     def _sketch(self, number: int, drawn: DerivedLearners) -> FeatureSketch:
-        self._number, self._binned = number, None
+        self._number, self._trees = number, None
         self._values = drawn.derived(self._X, self._context.n_threads)
         return FeatureSketch.of_values(self._values, 2 * BINS)
 
-    def _sums(self, weights, number: int, drawn: DerivedLearners | None, bins: Bins):
-        """Return the sums per bin; `drawn` is for a partition that did not make the sketch."""
-        if self._binned is None or self._number != number:
+    def _bind_trees(self, number: int, drawn: DerivedLearners | None, bins: Bins):
+        """Bind the derived features; `drawn` is for a partition that did not make the sketch."""
+        if self._trees is None or self._number != number:
             if self._number != number:
                 self._number = number
                 self._values = drawn.derived(self._X, self._context.n_threads)
-            self._binned = BinnedMatrix(self._values, bins, n_threads=self._context.n_threads)
-            self._values = None
-        sums, squares = self._binned.sums(weights.weights, weights.scales)
-        return sums, sums[: int(bins.code_starts[1])].sum(axis=0), squares
+            binned = BinnedMatrix(self._values, bins, n_threads=self._context.n_threads)
+            self._trees, self._values = PartitionTrees(binned, counted=False), None
 
     def outputs(self, learners):
         return pack_outputs(learners.outputs(self._X))

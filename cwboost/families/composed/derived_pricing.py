@@ -57,7 +57,5 @@ class DerivedPricer(Pricer):
         return SortedFeatures(learners.derived(X, self._n_threads), self._n_threads)
 
     def _priced(self, drawn: DerivedLearners, found, n_derived: int, weights) -> Priced:
-        stumps = found.threshold, found.polarity, found.missing, found.edges
-        about = found.feature, stumps, found.sums, found.norms, n_derived
-        learners = self._drawing.with_thresholds(drawn, *about, weights=weights[:, self._seen])
+        learners = self._drawing.with_thresholds(drawn, found, n_derived, weights[:, self._seen])
         return Priced(learners, found.outputs, found.edges)

@@ -108,11 +108,11 @@ class Drawing:
             raise ValueError(f"draw of {type(self._family).__name__}: {error}") from error
         return learners
 
-    def with_thresholds(self, drawn: DerivedLearners, feature, found, *about, weights):
+    def with_thresholds(self, drawn: DerivedLearners, found, n_derived: int, weights):
         """Return drawn features with thresholds, see `DerivedLearners.with_thresholds`.
 
         The signed weights of the round, of shape (n_targets, n_seen), are needed if derived
         features are linear.
         """
         gains = None if self._gains is None else partial(self._gains, weights=weights)
-        return drawn.with_thresholds(feature, found, *about, gains)
+        return drawn.with_thresholds(found, n_derived, gains)

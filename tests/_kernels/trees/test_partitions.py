@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily
 from models import context
 
-from cwboost import PricingRequest
+from cwboost import PricingRequest, StumpFamily
 from cwboost.families.partitioned import PartitionContext, PartitionWeights, scales_of
 
 N, D, K = 2_500, 9, 3
@@ -94,6 +94,25 @@ def test_a_constant_beats_a_tree_of_trimmed_weights_on_partitions_too():
         n_constant += len(alone.learners.trees.feature) == 1
         assert len(chosen.learners.trees.feature) == 1 or chosen.edges[0] > abs(weights.sum())
     assert n_constant > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "sparse", "categories"])
+def test_stumps_of_partitions_have_the_edges_of_one_machine(kind, seed):
+    X = features(kind, np.random.default_rng(seed))
+    weights = np.random.default_rng(seed).normal(size=(K, N)) ** 3
+    known = {}
+    if kind == "categories":
+        is_set = np.arange(D) == 0
+        known = {"categorical": is_set, "n_categories": np.where(is_set, 30, 0)}
+    alone = StumpFamily().bind(X, context(K, seed, **known)).price(weights)
+    chosen, parts, here = together(StumpFamily(), X, weights, context(K, seed, **known))
+    np.testing.assert_allclose(chosen.edges, alone.edges, rtol=1e-11)
+    outputs = chosen.learners.outputs(X)
+    np.testing.assert_allclose((weights.T * outputs).sum(axis=0), alone.edges, rtol=1e-11)
+    assert (kind == "categories") == (chosen.learners.category_sets is not None)
+    for rows, (packed, _) in zip(parts, here):
+        assert np.array_equal(np.packbits(outputs[rows] > 0, axis=0, bitorder="little").T, packed)
 
 
 def test_features_that_are_constant_everywhere_give_constants():

@@ -1,1 +1,0 @@
-"""Sums over the examples of one partition, for pricing on partitions."""
