@@ -73,8 +73,7 @@ class SortedFeatures:
     n_visited : int
         Number of the ``n_samples * n_features`` entries that a search visits.
     nbytes : int
-        Memory of the sorted features. If the weights of a search take more than 16 MB, entries
-        are also stored in blocks of examples, at two more bytes per entry.
+        Memory of the sorted features.
 
     Raises
     ------

@@ -24,8 +24,7 @@
 #include <string.h>
 
 #include "common/rounding.h"
-#include "stumps/blocks.h"
-#include "stumps/column_sort.h"
+#include "stumps/chunks.h"
 
 #define CWB_COARSE 0x1p-20
 #define CWB_VECTOR 8      /* int32 numbers per group of targets */
@@ -87,9 +86,6 @@ typedef struct {
     void (*fill_rows)(const cwb_weights *weights, int lanes, int64_t from, int64_t to,
                       int32_t *rows);
     void (*scan)(const cwb_rows *rows, const cwb_column *c, int32_t *best, int32_t *trace);
-    void (*walk)(const cwb_rows *rows, const cwb_column *c, int64_t from, int64_t to,
-                 const int32_t *start, int32_t *best, int32_t *trace);
-    void (*bin_sums)(const cwb_rows *rows, const cwb_blocked *c, int64_t block, int32_t *bins);
     void (*shared_walk)(const cwb_together *t, const cwb_column *c, int64_t from, int64_t to,
                         int downwards, double *sums, cwb_stump *best);
     cwb_stump (*settle)(const cwb_target *target, const cwb_column *c, const cwb_traced *traced);

@@ -8,8 +8,6 @@ cdef extern from "stumps/kernels.h" nogil:
     enum:
         CWB_VECTOR
     const double CWB_COARSE
-    ctypedef struct cwb_blocked:
-        pass
     ctypedef struct cwb_weights:
         const double *r
         int64_t stride
@@ -42,9 +40,6 @@ cdef extern from "stumps/kernels.h" nogil:
         void (*scan)(
             const cwb_rows *rows, const cwb_column *c, int32_t *best,
             int32_t *trace) noexcept nogil
-        void (*bin_sums)(
-            const cwb_rows *rows, const cwb_blocked *c, int64_t block,
-            int32_t *bins) noexcept nogil
         cwb_stump (*settle)(
             const cwb_target *target, const cwb_column *c,
             const cwb_traced *traced) noexcept nogil

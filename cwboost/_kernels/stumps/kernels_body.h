@@ -11,7 +11,6 @@
 #define CWB_PARTS_OF_UNIT (CWB_UNIT_LANES / CWB_INTS)
 #define CWB_MOST_PARTS (4 * CWB_PARTS_OF_UNIT)
 
-#include "stumps/bins_body.h"
 #include "stumps/scan_body.h"
 #include "stumps/settle_body.h"
 #include "stumps/shared_body.h"
@@ -26,8 +25,6 @@ static const cwb_stump_kernels CWB_NAME(cwb_stump_kernels) = {
     .edge = CWB_NAME(edge),
     .fill_rows = CWB_NAME(fill_rows),
     .scan = CWB_NAME(scan),
-    .walk = CWB_NAME(walk),
-    .bin_sums = CWB_NAME(bin_sums),
     .shared_walk = CWB_NAME(shared_walk),
     .settle = CWB_NAME(settle),
 };

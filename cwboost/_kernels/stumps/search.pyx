@@ -5,8 +5,7 @@ where h is -1 or +1 on either side of a threshold on one feature, or constant. T
 every feature are sorted once (sorted_columns.pyx); `StumpSearch.search` then
 
 1. turns the weights into fixed-point numbers, so that sums do not depend on their order;
-2. scans every column with int32 sums, a vector of targets at a time (scan_body.h), or, if the
-   weights do not fit the caches, those parts of columns that may hold a winner (bins.h);
+2. scans every column with int32 sums, a vector of targets at a time (scan_body.h);
 3. settles, for each target, the columns that the scan's error bound cannot distinguish from the
    best (settle_body.h), in the order of features;
 4. writes the outputs of the winners from the sorted order, without reading the features again.
@@ -20,12 +19,12 @@ have the same bits at any number of threads.
 from cython.parallel cimport prange
 from libc.math cimport INFINITY, fabs, isfinite, rint, sqrt
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
 
 import numpy as np
 
 from cwboost._kernels.common.arrays cimport (
     FLOAT64, INT8, INT32, UINT8, data_of, new_matrix, new_vector)
-from cwboost._kernels.stumps.bins cimport BinnedColumns, Scratch, Slice
 from cwboost._kernels.stumps.kernels cimport (
     CWB_COARSE, CWB_VECTOR, cwb_chunks, cwb_rows, cwb_scale_of, cwb_scan_bound, cwb_stump,
     cwb_stump_kernels, cwb_target, cwb_traced, cwb_weights, kernels)
@@ -62,10 +61,6 @@ cdef extern from "common/threshold.h" nogil:
     double cwb_float32_threshold_between(double a, double b)
 
 cdef int64_t CACHED_BYTES = 3 << 18
-# Rows of more bytes than this fit at most the last cache and are searched in bins first.
-cdef int64_t BINNED_BYTES = 1 << 24
-# If bins leave out less than half of the positions, the next searches do not use them.
-cdef int SEARCHES_WITHOUT_BINS = 15
 # Tiny weights are multiplied by this.
 cdef double ENLARGED = 2.0**600
 
@@ -76,6 +71,15 @@ cdef struct Found:
     cwb_stump stump
 
 
+# The rows of some targets, and what a scan of them fills in: a row of lanes of `best` for every
+# column searched, the trace of every column from its first chunk on.
+cdef struct Slice:
+    cwb_rows rows
+    int32_t *best
+    int32_t *trace
+    const int64_t *chunk_starts
+
+
 # The numbers of the matrix that was sorted: a dense one, if `indices` is NULL, or a CSC matrix.
 cdef struct Matrix:
     const char *data
@@ -84,6 +88,26 @@ cdef struct Matrix:
     const void *indices
     const void *indptr
     bint wide
+
+
+cdef class Scratch:
+    """Memory kept between calls, aligned to cache lines, so that a row of 64 bytes is one line."""
+
+    cdef void *memory
+    cdef int64_t n_bytes
+
+    def __dealloc__(self):
+        free(self.memory)
+
+    cdef void *room(self, int64_t n_bytes) except NULL:
+        """Return room for `n_bytes`; what it held before may be lost."""
+        if self.memory == NULL or self.n_bytes < n_bytes:
+            free(self.memory)
+            self.memory = malloc(n_bytes + 64)
+            if self.memory == NULL:
+                raise MemoryError("no memory for the search")
+            self.n_bytes = n_bytes
+        return <void *> ((<size_t> self.memory + 63) & ~<size_t> 63)
 
 
 cdef class StumpSearch:
@@ -99,12 +123,6 @@ cdef class StumpSearch:
         n_features) in any layout of aligned numbers, or the stored numbers of a CSC matrix.
     indices, indptr : ndarray, both dtype int32 or both int64, default=None
         Of a CSC matrix whose indices ascend in every column.
-
-    Attributes
-    ----------
-    use_bins : int
-        Leaves out bins that hold no winner: 1 whenever possible, 0 never, -1, the default, if it
-        saves time. The results have the same bits.
     """
 
     cdef SortedColumns sorted
@@ -114,14 +132,9 @@ cdef class StumpSearch:
     cdef int64_t n_samples
     cdef Scratch rows, half, best, trace, winners, numbers, sums
     cdef int64_t[::1] chunk_starts
-    cdef public int use_bins
-    cdef int without_bins
-    cdef BinnedColumns bins
 
     def __init__(self, SortedColumns columns not None, data, indices=None, indptr=None):
         cdef int64_t f
-        self.use_bins = -1
-        self.without_bins = 0
         self.sorted, self.columns = columns, columns.columns
         self.n_samples = columns.n_samples
         self.arrays = data, indices, indptr
@@ -243,7 +256,11 @@ cdef class StumpSearch:
         cdef int64_t n = self.n_samples, n_columns = features.shape[0], t
         cdef Slice part
         self.fill(weights, totals, n_columns, lanes, &part, n_threads)
-        self.scan(&part, features, totals, weights.n_targets, n_threads)
+        if n_columns > 0:
+            with nogil:
+                cwb_scans(kernels, &part.rows, self.columns, &features[0], n_columns,
+                          part.chunk_starts, part.best, part.trace,
+                          threads(n * lanes * n_columns // 4, n_threads))
         n_threads = threads(2 * (n + n_columns) * weights.n_targets, n_threads)
         # As in passes.h, one thread does without a parallel region.
         if n_threads == 1:
@@ -273,31 +290,6 @@ cdef class StumpSearch:
         n_threads = threads(n * lanes, n_threads)
         with nogil:
             cwb_fill_all(kernels, weights, <int> lanes, n, rows, n_threads)
-        return 0
-
-    cdef int scan(self, const Slice *part, const int64_t[::1] features, const double *totals,
-                  int64_t n_targets, int n_threads) except -1:
-        """Compute the best |E| / 2 and trace of every column, in bins first if that saves time."""
-        cdef int64_t n_columns = features.shape[0], n = self.n_samples, lanes = part.rows.lanes
-        cdef int64_t t
-        cdef bint pays = 4 * n * lanes > BINNED_BYTES and self.without_bins == 0
-        cdef double[::1] sure
-        if self.sorted.wide and (self.use_bins == 1 or (self.use_bins == -1 and pays)):
-            if self.bins is None:
-                self.bins = BinnedColumns(self.sorted, n_threads)
-            sure = np.full(lanes, np.inf)
-            for t in range(n_targets):
-                sure[t] = 0.5 * CWB_COARSE * fabs(totals[t])
-            if self.bins.scan(part, features, sure, n_threads) > 0.5:
-                self.without_bins = SEARCHES_WITHOUT_BINS
-            return 0
-        self.without_bins -= self.without_bins > 0
-        if n_columns == 0:
-            return 0
-        with nogil:
-            cwb_scans(kernels, &part.rows, self.columns, &features[0], n_columns,
-                      part.chunk_starts, part.best, part.trace,
-                      threads(n * lanes * n_columns // 4, n_threads))
         return 0
 
     cdef void settle_target(self, const cwb_weights *weights, double total,

@@ -46,15 +46,6 @@ static void search(const cwb_stump_kernels *kernels, const cwb_weights *w, const
         const cwb_stump stump = kernels->settle(&target, c, &traced);
         show("settle", &stump, sizeof stump);
     }
-    cwb_blocked blocked = {NULL, NULL, 0};
-    if (c->wide && cwb_block_column(c, 1, &blocked)) exit(2);
-    if (blocked.n_bins) {
-        int32_t *bins = room(2 * (size_t)blocked.n_bins * row * 4);
-        kernels->bin_sums(&of_lanes, &blocked, 0, bins);
-        show("bins", bins, 2 * (size_t)blocked.n_bins * row * 4);
-        free(bins);
-    }
-    cwb_free_blocks(&blocked);
     free(rows), free(half), free(best), free(trace);
 }
 
