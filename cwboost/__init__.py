@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # what `_LAZY` says, for type checkers
     )
     from cwboost.families.sealing.faults import FamilyFault
     from cwboost.families.tree_learners import TreeLearners
+    from cwboost.families.tree_partitions import TreePlan
     from cwboost.kernels.include import get_include
     from cwboost.model_file.container import ModelFileError
     from cwboost.model_file.saving import load_model

@@ -193,8 +193,8 @@ class Priced:
         if self.target is None or (self.target[1:] > self.target[:-1]).all():
             return self
         best = best_of_targets(self.edges, self.target)
-        parts = self.outputs[best], self.edges[best], self.target[best]
-        return Priced(self.learners.take(best), *parts)
+        learners = self.learners.take(best)
+        return Priced(learners, self.outputs[best], self.edges[best], self.target[best])
 
 
 def best_of_targets(edges, target) -> np.ndarray:

@@ -381,8 +381,16 @@ def stump_trees(
         sizes[root] = np.diff(category_sets.start)
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         category_sets = replace(category_sets, start=start)
-    nodes = (offsets, node_feature, node_threshold, left, node_missing, output)
     if gain is not None:
         gain, of_stump = np.zeros(n_nodes, dtype=np.float32), gain
         gain[inner] = of_stump[split]
-    return ThresholdTrees(*nodes, category_sets=category_sets, gain=gain)
+    return ThresholdTrees(
+        offsets,
+        node_feature,
+        node_threshold,
+        left,
+        node_missing,
+        output,
+        category_sets=category_sets,
+        gain=gain,
+    )

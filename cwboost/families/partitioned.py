@@ -113,8 +113,8 @@ class Chosen:
     target : ndarray of shape (n,), dtype int64
         The target of each learner, ascending; at most one learner per target.
     cell_counts : ndarray of shape (n,), dtype int64, or None, default=None
-        Number of cells of each learner, if the request says `with_cells`; `PartitionPricer.cells`
-        then tells them.
+        Number of cells of each learner, if the request has `with_cells`; `PartitionPricer.cells`
+        then returns them.
     """
 
     learners: WeakLearners
@@ -152,7 +152,7 @@ class PartitionPricer(ABC):
     def cells(self, learners: WeakLearners) -> np.ndarray:
         """Return the cell of each example here, see `cwboost.Priced`.
 
-        Needed if `Chosen.cell_counts` are told.
+        Needed with `Chosen.cell_counts`.
 
         Parameters
         ----------

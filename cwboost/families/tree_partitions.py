@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cwboost._kernels.trees.partitions import GrowingTrees, NodeRows
+from cwboost.families.contract import PricingRequest
 from cwboost.families.flat_forms import ThresholdTrees
-from cwboost.families.partitioned import Chosen, PartitionPricer, PricingPlan
+from cwboost.families.partitioned import (
+    Chosen,
+    PartitionContext,
+    PartitionPricer,
+    PricingPlan,
+)
 from cwboost.families.tree_learners import TreeLearners
 from cwboost.kernels import (
     THRESHOLDS_SEARCHED,
     TREE_CRITERIA,
     BinnedMatrix,
     Bins,
+    CategorySets,
     FoundStumps,
-    GrowingTrees,
-    NodeRows,
     chance_deviations,
 )
+
+if TYPE_CHECKING:
+    from cwboost.support.types import Matrix
 
 __all__ = ["PartitionTrees", "TreePlan"]
 
@@ -33,10 +44,10 @@ class TreePlan(PricingPlan):
     ----------
     bins : cwboost.kernels.Bins
     settings : dict
-        Settings of `cwboost.kernels.GrowingTrees`.
+        Settings of `cwboost.kernels.TreeGrower`, with ``max_leaves`` 0.
     """
 
-    def __init__(self, bins: Bins, settings):
+    def __init__(self, bins: Bins, settings: dict[str, Any]) -> None:
         self.bins, self.settings = bins, settings
 
     @classmethod
@@ -63,21 +74,23 @@ class TreePlan(PricingPlan):
         plan.exact = n_drawn is None
         return plan
 
-    def bind(self, X, context):
+    def bind(self, X: Matrix, context: PartitionContext) -> PartitionTrees:
         binned = BinnedMatrix(X, self.bins, n_threads=context.n_threads)
         return PartitionTrees(binned, self.settings["min_samples_leaf"] > 1)
 
-    def choose(self, scales, rng, request):
+    def choose(
+        self, scales: np.ndarray, rng: np.random.Generator, request: PricingRequest
+    ) -> Generator[object, tuple, Chosen]:
         seeds = rng.integers(0, 2**64, size=len(scales), dtype=np.uint64)
         trees, bounds = GrowingTrees(self.bins, seeds, **self.settings), np.zeros(len(scales))
         trim = self.settings["trim"]
         if trim:
-            (masses,) = yield "masses", None
+            (masses,) = yield ("masses",)
             bounds = trees.bounds(masses)
         yield from _grow(trees, bounds)
         nodes, edges = trees.finish(request.with_cells)
         if trim:  # the edges over all examples, those trimmed included
-            edges, totals = yield "edges", None, self._learners(nodes)
+            edges, totals = yield "edges", self._learners(nodes)
             if (edges < np.abs(totals)).any():
                 nodes = trees.constants(edges, totals)
             edges = np.maximum(edges, np.abs(totals))
@@ -85,7 +98,9 @@ class TreePlan(PricingPlan):
         counts = learners.cell_counts if request.with_cells else None
         return Chosen(learners, edges / scales, np.arange(len(scales)), counts)
 
-    def find_stumps(self, n_targets: int, seed: int = 0):
+    def find_stumps(
+        self, n_targets: int, seed: int = 0
+    ) -> Generator[object, tuple, tuple[FoundStumps, CategorySets | None]]:
         """Find the best stump of every target, by a plan `of_stumps`; a conversation.
 
         Parameters
@@ -103,11 +118,13 @@ class TreePlan(PricingPlan):
             Sets of the stumps that test categories.
         """
         bins, seeds = self.bins, np.full(n_targets, seed, dtype=np.uint64)
-        trees = GrowingTrees(bins, seeds, **self.settings)
-        roots = yield from _grow(trees, np.zeros(n_targets))
-        nodes, edges = trees.finish(with_cells=False)
-        stumps = ThresholdTrees.from_nodes(nodes)
-        feature, threshold, polarity, missing = stumps.stumps()
+        growing = GrowingTrees(bins, seeds, **self.settings)
+        roots = yield from _grow(growing, np.zeros(n_targets))
+        nodes, edges = growing.finish(with_cells=False)
+        trees = ThresholdTrees.from_nodes(nodes)
+        stumps = trees.stumps()
+        assert stumps is not None, "trees of one comparison at most"
+        feature, threshold, polarity, missing = stumps
         sums, norms = roots[:, 0], np.sqrt(roots[:, 3]) * 2.0**26
         # As in the search of sorted features: halfway between neighbouring bins in single
         # precision; without missing values in training, these get the better constant's output.
@@ -118,7 +135,7 @@ class TreePlan(PricingPlan):
         complete = number[~bins.has_nan[own]]
         missing[complete] = np.where(sums[complete] < 0, -1, 1)
         found = FoundStumps(feature, threshold, polarity, missing, edges, None, sums, norms)
-        return found, stumps.root_sets()
+        return found, trees.root_sets()
 
     def _learners(self, nodes):
         return TreeLearners(ThresholdTrees.from_nodes(nodes), self.bins.n_features)
@@ -133,15 +150,15 @@ def _grow(trees, bounds):
     bounds : ndarray of shape (n_trees,), dtype float64
         Least magnitude of the weights that take part in the growth of each tree.
     """
-    step, roots = ("start", bounds), None
+    step, about, roots = "start", bounds, None
     while trees.is_open:
-        first, *pairs = trees.ask()
-        if step is None and not len(pairs[0]):
-            step = "split", trees.split()
+        first, nodes, features = trees.ask()
+        if step == "more" and not len(nodes):
+            step, about = "split", trees.split()
             continue
-        totals, sums, counts = yield "nodes", step, first, pairs
+        totals, sums, counts = yield step, about, first, nodes, features
         trees.search(totals, sums, counts)
-        step, roots = None, totals if roots is None else roots
+        step, about, roots = "more", None, totals if roots is None else roots
     return roots
 
 
@@ -157,18 +174,20 @@ class PartitionTrees(PartitionPricer):
         self._evaluated = None, None, None
 
     def summarise(self, weights, question):
-        kind, step, *rest = question
-        own = weights.weights, weights.scales
-        if kind == "masses":
-            return (self._rows.masses(*own),)
-        if kind == "edges":
-            self._evaluate(*rest)
-            return self._rows.edges(self._evaluated[1], *own)
-        if step is not None:
-            what, given = step
-            self._rows.start(*own, given) if what == "start" else self._rows.split(*given)
-        first, pairs = rest
-        return self._rows.totals(first), *self._rows.histograms(*pairs)
+        rows, signed, scales = self._rows, weights.weights, weights.scales
+        match question:
+            case ("masses",):
+                return (rows.masses(signed, scales),)
+            case ("edges", learners):
+                packed, _ = self._evaluate(learners)
+                return rows.edges(packed, signed, scales)
+            case ("start", bounds, first, nodes, features):
+                rows.start(signed, scales, bounds)
+            case ("split", (places, splits), first, nodes, features):
+                rows.split(places, splits)
+            case ("more", None, first, nodes, features):
+                pass  # of the same nodes
+        return rows.totals(first), *rows.histograms(nodes, features)
 
     def outputs(self, learners):
         packed, cells = self._evaluate(learners)

@@ -5,7 +5,6 @@ from cwboost._kernels.kernel_values.codes import fill_codes
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
-from cwboost._kernels.trees.partitions import GrowingTrees, NodeRows
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.bins import Bins
@@ -36,9 +35,7 @@ __all__ = [
     "FeatureSketch",
     "FoundCategories",
     "FoundStumps",
-    "GrowingTrees",
     "LinearGains",
-    "NodeRows",
     "Projector",
     "SortedFeatures",
     "StepFunction",

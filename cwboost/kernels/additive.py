@@ -130,14 +130,15 @@ class AdditiveScores:
     def _model(self, kind: str) -> AdditiveModel:
         if kind in self._models:
             return self._models[kind]
-        feature, threshold, flipped = self.feature, self.threshold, self.polarity
+        feature, threshold, polarity = self.feature, self.threshold, self.polarity
         if kind == "bytes":
-            feature, threshold, flipped = _for_bytes(feature, threshold, flipped)
-        stumps = (feature, threshold, flipped, self.missing)
-        slabs = [
-            _Slab(*stumps, self.coef[:, k : k + LANES], self.category_sets, kind == "bytes")
-            for k in range(0, max(1, self.n_scores), LANES)
-        ]
+            feature, threshold, polarity = _for_bytes(feature, threshold, polarity)
+        slabs = []
+        for k in range(0, max(1, self.n_scores), LANES):
+            coef, sets = self.coef[:, k : k + LANES], self.category_sets
+            slabs.append(
+                _Slab(feature, threshold, polarity, self.missing, coef, sets, kind == "bytes")
+            )
         if kind == "sparse":
             for slab in slabs:
                 slab.move_origin()
@@ -151,8 +152,14 @@ class AdditiveScores:
         ``f``.
         """
         if self._functions is None:
-            stumps = (self.feature, self.threshold, self.polarity, self.missing)
-            slab = _Slab(*stumps, self.coef, self.category_sets)
+            slab = _Slab(
+                self.feature,
+                self.threshold,
+                self.polarity,
+                self.missing,
+                self.coef,
+                self.category_sets,
+            )
             k = self.n_scores
             functions = {
                 int(f): StepFunction(t, table[:-1, :k], table[-1, :k])

@@ -76,13 +76,12 @@ class BinnedMatrix:
     def _check_categories(self, X, max_bins):
         places = np.flatnonzero(self.bins.n_categories)
         if len(places) and sp.issparse(X):
-            raise ValueError("n_categories needs a dense X")
+            raise ValueError("X must be dense with n_categories, got a sparse matrix")
         for place in places.tolist():
             n = int(self.bins.n_categories[place])
             if n >= max_bins:
                 raise ValueError(
-                    f"column {place} of X has {n} categories, max_bins={max_bins} allows "
-                    f"{max_bins - 1}"
+                    f"n_categories must be below max_bins={max_bins}, got {n} in column {place}"
                 )
             check_codes(X[:, place], place, n)
 

@@ -149,7 +149,7 @@ class CategoryFeatures:
         return columns, starts, sums
 
     def _chance(self, weights, column) -> float:
-        """Return the edge that the best subset has if the categories tell nothing.
+        """Return the edge that the best subset has by chance.
 
         The sum of a category's weights is then normal, with its share of the total as mean.
         """

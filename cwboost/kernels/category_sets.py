@@ -103,19 +103,23 @@ class CategorySets:
             if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
                 got = getattr(array, "dtype", type(array).__name__)
                 raise ValueError(
-                    f"set_{name}: expected one dimension of {dtype.__name__}, got {got}"
+                    f"set_{name} must have one dimension of {dtype.__name__}, got {got}"
                 )
         start = self.start
         if len(start) != n_entries + 1 or start[0] != 0 or start[-1] != len(self.bits):
             raise ValueError(
-                f"set_start: expected {n_entries + 1} entries from 0 to {len(self.bits)}"
+                f"set_start must have {n_entries + 1} entries from 0 to {len(self.bits)}, got "
+                f"{len(start)}, the last {start[-1:]}"
             )
         if np.any(start[1:] < start[:-1]):
-            raise ValueError("set_start: expected not to decrease")
+            raise ValueError(f"set_start must not decrease, got {start}")
 
 
 def check_codes(column, place: int, n_categories: int) -> None:
     """Raise ValueError unless a column of X, the one at `place`, holds codes or NaN."""
     is_code = (column >= 0) & (column < n_categories) & (column == np.floor(column))
     if not (is_code | np.isnan(column)).all():
-        raise ValueError(f"column {place} of X must hold codes from 0 to {n_categories - 1} or NaN")
+        wrong = column[~(is_code | np.isnan(column))][0]
+        raise ValueError(
+            f"column {place} of X must hold codes from 0 to {n_categories - 1} or NaN, got {wrong}"
+        )

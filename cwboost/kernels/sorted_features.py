@@ -103,13 +103,13 @@ class SortedFeatures:
         n_threads = self.n_threads = usable_threads(n_threads)
         columns = SortedColumns(self.n_samples, self.n_features)
         if sparse.issparse(self._X):
-            parts = self._X.data, self._X.indices, self._X.indptr
-            columns.sort_sparse(*parts, n_threads)
+            data, indices, indptr = self._X.data, self._X.indices, self._X.indptr
+            columns.sort_sparse(data, indices, indptr, n_threads)
+            self._search = StumpSearch(columns, data, indices, indptr)
         else:
-            parts = (self._X,)
             columns.sort_dense(self._X, n_threads)
+            self._search = StumpSearch(columns, self._X)
         self.n_visited, self.nbytes = columns.n_visited, columns.nbytes
-        self._search = StumpSearch(columns, *parts)
         self._all = np.arange(self.n_features, dtype=np.int64)
 
     def search(self, weights, features=None) -> FoundStumps:

@@ -1,7 +1,7 @@
 """The fit: choose a setting, weigh the features, choose landmarks, regress.
 
-Features are weighed, since a kernel that counts all alike is misled by those that say nothing: by
-what each of them alone tells about the class, see `relevance`, or by how much the scores f of a
+Features are weighted, since a kernel that counts all alike is misled by useless ones: by the mutual
+information of each with the class, see `relevance`, or by how much the scores f of a
 first regression depend on it, the root of their mean squared slope,
 
     r_j = (mean over landmarks x of  sum over scores of (df / dx_j)**2)**(1/2),
@@ -112,8 +112,10 @@ class Examples:
         """Return the regression on the kernel values of all examples."""
         codes, at = self.coded(setting.codes), np.arange(len(self))
         values = KernelValues(Landmarks(codes), setting.width)(codes.astype(np.float32))
-        found = regress_on_all(values, self.Y, self.weight, setting.penalty, self.n_threads)
-        return Regression(setting, codes, at, *found)
+        coefficients, left_out = regress_on_all(
+            values, self.Y, self.weight, setting.penalty, self.n_threads
+        )
+        return Regression(setting, codes, at, coefficients, left_out)
 
     def on_landmarks(self, setting: Setting, codes, at) -> Regression:
         """Return the regression on the kernel values of some of the examples."""
@@ -122,10 +124,10 @@ class Examples:
         def values(rows):
             return alike(codes[rows].astype(np.float32))
 
-        found = regress_on_landmarks(
+        coefficients, left_out = regress_on_landmarks(
             values, at, self.Y, self.weight, setting.penalty, self.n_threads
         )
-        return Regression(setting, codes, at, *found)
+        return Regression(setting, codes, at, coefficients, left_out)
 
     def first(self, setting: Setting) -> Regression:
         """Return the regression on a few evenly spaced landmarks."""
@@ -183,8 +185,8 @@ def choose(X, scales, examples: Examples, at) -> Setting | None:
     @cache
     def loss(setting: Setting) -> float:
         values = kernel_values(distances[setting.codes], setting.width)
-        found = regress_on_all(values, Y, weight, setting.penalty, examples.n_threads)
-        return log_loss(found[1], y, weight)
+        _, left_out = regress_on_all(values, Y, weight, setting.penalty, examples.n_threads)
+        return log_loss(left_out, y, weight)
 
     best = min(settings, key=loss)
     best = min([replace(best, width=factor * best.width) for factor in WIDTHS], key=loss)

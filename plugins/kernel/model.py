@@ -126,7 +126,7 @@ class FittedKernel(FittedInit):
         }
         for name, is_right in rules.items():
             if not is_right:
-                raise ValueError(f"array {name!r} holds values that cannot be right")
+                raise ValueError(f"array {name!r} must hold values of a fitted model")
         codes = FeatureCodes(found["centre"], found["scale"])
         width = float(found["width"][0])
         return cls(expansion, codes, landmarks, width, found["coefficients"])

@@ -1,4 +1,4 @@
-"""How much each feature, taken alone, tells about the class: mutual information above chance."""
+"""Relevance of features: mutual information of each with the class, above chance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["relevance"]
 
 INTERVALS = 8
 """Number of intervals of a feature, with as many examples each; a bound is an interval of its own,
-so that rare and frequent values are told apart."""
+so that rare and frequent values differ."""
 
 DEVIATIONS = 2.0
 """Standard deviations above the mean of a feature of chance from which a feature counts."""

@@ -65,9 +65,9 @@ class ProjectionFamily(cwboost.DerivedFeatureFamily):
     def check_parameters(self, n_features):
         n = self.n_projections
         if isinstance(n, bool) or not isinstance(n, Integral):
-            raise TypeError(f"n_projections: expected an int, got {n!r}")
+            raise TypeError(f"n_projections must be an int, got {n!r}")
         if n < 1:
-            raise ValueError(f"n_projections: expected at least 1, got {n!r}")
+            raise ValueError(f"n_projections must be at least 1, got {n!r}")
 
     def summarise(self, X):
         return moments(X)

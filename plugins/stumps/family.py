@@ -86,8 +86,8 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         if context.monotonic is not None:
             if context.categorical is not None:
                 raise ValueError(
-                    "stumps keep monotonic constraints only without columns of categories: use "
-                    "trees, or encode the categories"
+                    "monotonic_cst must be None with columns of categories for stumps, got "
+                    "constraints: use trees, or encode the categories"
                 )
             return MonotonicStumpPricer(X, context, n_drawn)
         if context.categorical is None:
@@ -116,9 +116,9 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     def _checked_bins(self):
         value = self.max_bins
         if isinstance(value, bool) or not isinstance(value, Integral):
-            raise TypeError(f"max_bins: expected an int, got {value!r}")
+            raise TypeError(f"max_bins must be an int, got {value!r}")
         if not 2 <= value <= 256:
-            raise ValueError(f"max_bins: expected 2 to 256, got {value!r}")
+            raise ValueError(f"max_bins must be 2 to 256, got {value!r}")
         return int(value)
 
 
@@ -170,14 +170,16 @@ class CategoryStumpPricer(SortedPricer):
 
     def price(self, weights, request=cwboost.PricingRequest()):
         def price(features):
-            searches = self._sorted.search, self._categories.search
-            return self._best(weights, *searches, features)
+            return self._best(weights, self._sorted.search, self._categories.search, features)
 
         return self._searched.best(price, request)
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
-        searches = self._sorted.search_shared, self._categories.search_shared
-        return self._best(weights, *searches, self._searched.draw())
+        search_numbers, search_categories = (
+            self._sorted.search_shared,
+            self._categories.search_shared,
+        )
+        return self._best(weights, search_numbers, search_categories, self._searched.draw())
 
     def _best(self, weights, search_numbers, search_categories, drawn):
         found = search_numbers(weights, np.flatnonzero(np.isin(self._numbers, drawn)))

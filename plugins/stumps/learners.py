@@ -104,14 +104,25 @@ class StumpLearners(cwboost.ArrayLearners):
                 out[X.indices[stored], j] = self._signs(values, slice(j, j + 1))[:, 0]
 
     def scorer(self, coef):
-        stumps = (self.feature, self.threshold, self.polarity, self.missing)
         return AdditiveScores(
-            *stumps, coef, n_features=self.n_features, category_sets=self.category_sets
+            self.feature,
+            self.threshold,
+            self.polarity,
+            self.missing,
+            coef,
+            n_features=self.n_features,
+            category_sets=self.category_sets,
         )
 
     def flat_form(self):
-        stumps = (self.feature, self.threshold, self.polarity, self.missing)
-        return cwboost.stump_trees(*stumps, self.category_sets, gain=self.gain)
+        return cwboost.stump_trees(
+            self.feature,
+            self.threshold,
+            self.polarity,
+            self.missing,
+            category_sets=self.category_sets,
+            gain=self.gain,
+        )
 
     def arrays(self):
         arrays = super().arrays()
@@ -127,11 +138,14 @@ class StumpLearners(cwboost.ArrayLearners):
         if len(own) < len(arrays):
             names = {name for name in arrays if name.startswith("set_")}
             if names != {"set_start", "set_bits"}:
-                raise ValueError(f"arrays: expected set_start and set_bits, got {sorted(names)}")
+                raise ValueError(f"arrays must hold set_start and set_bits, got {sorted(names)}")
             sets = CategorySets(arrays["set_start"], arrays["set_bits"])
             sets.check(len(stumps))
             if np.any((stumps.feature[sets.is_set] < 0) | (stumps.threshold[sets.is_set] != 0)):
-                raise ValueError("set_start: sets belong to stumps of a feature and threshold 0")
+                raise ValueError(
+                    "set_start must have sets only for stumps of a feature with threshold 0, got "
+                    "another stump with a set"
+                )
             stumps.category_sets = sets if sets.is_set.any() else None
         return stumps
 
@@ -156,20 +170,21 @@ class StumpLearners(cwboost.ArrayLearners):
         wrong = (feature < -1) | (feature >= n_features)
         if wrong.any():
             raise ValueError(
-                f"feature: expected -1 to {n_features - 1}, got {feature[wrong][0]} in entry "
+                f"feature must be -1 to {n_features - 1}, got {feature[wrong][0]} in entry "
                 f"{np.argmax(wrong)}"
             )
         if np.isnan(threshold).any():
-            raise ValueError(f"threshold: NaN in entry {np.argmax(np.isnan(threshold))}")
+            entry = np.argmax(np.isnan(threshold))
+            raise ValueError(f"threshold must be numbers, got NaN in entry {entry}")
         for name in ("polarity", "missing"):
             values = getattr(self, name)
             wrong = ~np.isin(values, (-1, 1))
             if wrong.any():
                 raise ValueError(
-                    f"{name}: expected -1 or 1, got {values[wrong][0]} in entry {np.argmax(wrong)}"
+                    f"{name} must be -1 or 1, got {values[wrong][0]} in entry {np.argmax(wrong)}"
                 )
 
     def _check(self, X):
         if X.shape[1] != self.n_features:
-            raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
+            raise ValueError(f"X must have {self.n_features} features, got {X.shape[1]}")
         return X

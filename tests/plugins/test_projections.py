@@ -95,9 +95,9 @@ def test_constant_and_infinite_features(rng):
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"n_projections": 0}, ValueError, "n_projections: expected at least 1, got 0"),
-        ({"n_projections": 2.0}, TypeError, "n_projections: expected an int"),
-        ({"n_projections": None}, TypeError, "n_projections: expected an int, got None"),
+        ({"n_projections": 0}, ValueError, "n_projections must be at least 1, got 0"),
+        ({"n_projections": 2.0}, TypeError, "n_projections must be an int"),
+        ({"n_projections": None}, TypeError, "n_projections must be an int, got None"),
     ],
 )
 def test_bad_hyper_parameters(params, error, message):

@@ -65,22 +65,22 @@ cdef object as_vector(object numbers, Kind kind):
         return numbers
     numbers = np.asarray(numbers).astype(NAMES[<int> kind])
     if numbers.ndim != 1:
-        raise ValueError(f"expected a vector, got {numbers.ndim} dimensions")
+        raise ValueError(f"numbers must be a vector, got {numbers.ndim} dimensions")
     return np.ascontiguousarray(numbers)
 
 
 cdef void *vector(object array, Kind kind, int64_t n) except? NULL:
     """Return where the entries of a vector begin; raise an error unless it is one of n entries."""
     if not is_vector(array, kind) or length_of(array) != n:
-        raise ValueError(f"expected a vector in one piece, {NAMES[<int> kind]} of shape {(n,)}, "
-                         f"got {described(array)}")
+        raise ValueError(f"array must be a vector in one piece, {NAMES[<int> kind]} of shape "
+                         f"{(n,)}, got {described(array)}")
     return data_of(array)
 
 
 cdef void *matrix(object array, Kind kind, int64_t n_rows, int64_t n) except? NULL:
     """Return where the entries of a matrix begin; raise an error for another kind or shape."""
     if not is_matrix(array, kind, n_rows, n):
-        raise ValueError(f"expected a matrix in one piece, {NAMES[<int> kind]} of shape "
+        raise ValueError(f"array must be a matrix in one piece, {NAMES[<int> kind]} of shape "
                          f"{(n_rows, n)}, got {described(array)}")
     return data_of(array)
 

@@ -6,8 +6,8 @@
 
 static const char *const cwb_set_names[] = CWB_SET_NAMES;
 
-/* 1 if the processor and the operating system run instruction set `set`; for_each_target.h says
- * which extensions the kernels of a set use. */
+/* 1 if the processor and the operating system run instruction set `set`; for_each_target.h
+ * lists the extensions that the kernels of a set use. */
 static int cwb_runs(int set) {
 #if defined(CWB_BUILDS_X86)
     __builtin_cpu_init();

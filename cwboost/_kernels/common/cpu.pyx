@@ -48,7 +48,7 @@ def choose():
     name = os.environ.get("CWBOOST_INSTRUCTION_SET") or names[0]
     if name not in names:
         raise ValueError(
-            f"CWBOOST_INSTRUCTION_SET: expected one of {', '.join(names)} (what this build has "
+            f"CWBOOST_INSTRUCTION_SET must be one of {', '.join(names)} (what this build has "
             f"and this processor runs), got {name!r}")
     return [cwb_set_names[k].decode() for k in range(CWB_N_SETS)].index(name)
 

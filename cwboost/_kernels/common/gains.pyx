@@ -19,7 +19,7 @@ def fractions_beyond_chance(edges, sums, norms, deviations):
                           as_vector(norms, FLOAT64))
     cdef int64_t k, j, n = length_of(edges), n_deviations = length_of(deviations)
     if length_of(sums) != n or length_of(norms) != n:
-        raise ValueError(f"expected {n} sums and norms, got {len(sums)} and {len(norms)}")
+        raise ValueError(f"sums and norms must have {n} entries, got {len(sums)} and {len(norms)}")
     fractions = new_vector(n, FLOAT32)
     cdef float *out = <float *> data_of(fractions)
     cdef const double *u = <const double *> vector(deviations, FLOAT64, n_deviations)

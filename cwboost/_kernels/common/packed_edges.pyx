@@ -42,7 +42,8 @@ def find_false_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
     cdef double slack = 4.0 * n_samples * DBL_EPSILON
     check_sizes(weights, outputs)
     if edges.shape[0] != n or target.shape[0] != n:
-        raise ValueError(f"expected {n} edges and targets, got {len(edges)} and {len(target)}")
+        raise ValueError(f"edges and target must have {n} entries, got {len(edges)} and "
+                         f"{len(target)}")
     for j in range(n):
         if not 0 <= target[j] < n_rows:
             raise ValueError(f"target must lie in [0, {n_rows}), got {target[j]}")
@@ -76,7 +77,8 @@ def find_false_shared_edge(const double[:, :] weights, const uint8_t[:, ::1] out
     cdef double edge = 0.0, magnitude = 0.0
     check_sizes(weights, outputs)
     if outputs.shape[0] != edges.shape[0] or outputs.shape[0] > 1:
-        raise ValueError(f"expected one learner or none, got {len(outputs)} and {len(edges)}")
+        raise ValueError(f"outputs and edges must be of one learner or none, got {len(outputs)} "
+                         f"and {len(edges)}")
     if outputs.shape[0] == 0 or n_samples == 0:
         return None
     cdef cwb_packed_edge *found = edges_of(weights, NULL, outputs, n_targets, n_threads)
@@ -111,8 +113,9 @@ cdef cwb_packed_edge *edges_of(const double[:, :] weights, const int64_t *target
 
 cdef int check_sizes(const double[:, :] weights, const uint8_t[:, ::1] outputs) except -1:
     if weights.shape[1] > 1 and weights.strides[1] != sizeof(double):
-        raise ValueError("the last axis of the weights must be contiguous")
+        raise ValueError("weights must have a contiguous last axis, got strides "
+                         f"{(weights.strides[0], weights.strides[1])}")
     if outputs.shape[1] != (weights.shape[1] + 7) // 8:
-        raise ValueError(f"expected {(weights.shape[1] + 7) // 8} bytes of outputs per learner, "
-                         f"got {outputs.shape[1]}")
+        raise ValueError(f"outputs must have {(weights.shape[1] + 7) // 8} bytes per learner, got "
+                         f"{outputs.shape[1]}")
     return 0

@@ -12,7 +12,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
 
 from cwboost._kernels.common.arrays cimport (
-    FLOAT64, INT64, UINT8, as_vector, data_of, is_matrix, length_of, new_matrix, new_vector, vector)
+    FLOAT64, INT64, UINT8, as_vector, data_of, length_of, matrix, new_matrix, new_vector, vector)
 
 
 cdef class ColumnStore:
@@ -57,7 +57,8 @@ cdef class ColumnStore:
         """
         cdef int64_t k, n = classes.shape[0]
         if outputs.shape[0] != n or outputs.shape[1] != self.n_bytes:
-            raise ValueError(f"expected outputs of shape {(n, self.n_bytes)}")
+            raise ValueError(f"outputs must have the shape {(n, self.n_bytes)}, got "
+                             f"{np.shape(outputs)}")
         rows, new = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.uint8)
         cdef int64_t[::1] row = rows
         cdef uint8_t[::1] is_new = new
@@ -73,9 +74,7 @@ cdef class ColumnStore:
         cdef uint8_t is_new
         cdef const double *edge = <const double *> vector(edges, FLOAT64, n)
         cdef const int64_t *class_of = <const int64_t *> data_of(classes)
-        if not is_matrix(outputs, UINT8, n, self.n_bytes):
-            raise ValueError(f"expected outputs of shape {(n, self.n_bytes)}")
-        cdef const uint8_t *bits = <const uint8_t *> data_of(outputs)
+        cdef const uint8_t *bits = <const uint8_t *> matrix(outputs, UINT8, n, self.n_bytes)
         layers = new_matrix(most_of_a_class(edge, bound, class_of, n), K, INT64)
         cdef int64_t *place = <int64_t *> data_of(layers)
         for k in range(length_of(layers)):
@@ -124,7 +123,8 @@ cdef class ColumnStore:
         """Store columns, also if equal ones are stored already, whose places `add` then loses."""
         cdef int64_t k, c, n = classes.shape[0]
         if self.shared or outputs.shape[0] != n or outputs.shape[1] != self.n_bytes:
-            raise ValueError(f"expected outputs of shape {(n, self.n_bytes)}")
+            raise ValueError(f"outputs must have the shape {(n, self.n_bytes)}, got "
+                             f"{np.shape(outputs)}")
         for k in range(n):
             c = classes[k]
             if not 0 <= c < self.n_classes:

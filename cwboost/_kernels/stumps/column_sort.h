@@ -1,7 +1,7 @@
 /* The examples of one feature in sorted order, laid out as a stump search visits them.
  *
  * The values of a feature, ascending, form blocks of equal values. A search enters from both ends
- * and walks towards the largest block, which it never visits (the zeros of an image, say):
+ * and walks towards the largest block, which it never visits (such as the zeros of an image):
  *
  *     forward part   examples below the largest block, ascending
  *     backward part  examples above it, descending

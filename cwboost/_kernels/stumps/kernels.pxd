@@ -1,4 +1,4 @@
-# The kernels of the stump search for the chosen instruction set; kernels.h says what each does.
+# The kernels of the stump search for the chosen instruction set; see kernels.h.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 

@@ -11,7 +11,7 @@
 #define CWB_LINE 16 /* numbers per cache line: each line of a row is fetched ahead */
 
 /* Add the rows of positions [from, to) to the sums; raise the maxima after those that end a block:
- * all of them (`ends` 1), none (0), or those whose flag, a mask over the maximum, says so (-1). */
+ * all of them (`ends` 1), none (0), or those whose flag, a mask over the maximum, is set (-1). */
 CWB_INLINE void CWB_NAME(walk_on)(const cwb_rows *rows, const cwb_column *c, int64_t from,
                                   int64_t to, cwb_ints *sum, cwb_ints *top, const int parts,
                                   const int wide, const int ends) {

@@ -28,7 +28,7 @@ WITHOUT_SELF = ("transform", "direction", "origin", "features_used", "check_stor
 class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
     """Base of families whose learners compare a feature derived from the data with a threshold.
 
-    A subclass says how derived features are drawn (`draw`) and computed: by `transform`, or, if
+    A subclass defines how derived features are drawn (`draw`) and computed: by `transform`, or, if
     they are linear in the features, by `direction`. This class searches thresholds and constants,
     on one machine and on a cluster, handles missing values, stores learners and predicts. A
     learner is `polarity` if its derived feature exceeds the threshold, `missing` if it is NaN,
@@ -206,7 +206,7 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         """Return how much each derived feature depends on each feature; optional.
 
         Importances divide the gain of a learner in these proportions. Not used with `direction`,
-        whose features gain what `cwboost.kernels.LinearGains` says.
+        whose features gain what `cwboost.kernels.LinearGains` computes.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ class DerivedLearners(ArrayLearners):
     @classmethod
     def of_family(cls, family: type[WeakLearnerFamily], defined) -> type[DerivedLearners]:
         """Return the class of the learners of a family that defines some methods."""
-        # Messages say "DifferencesLearners"; pickle looks for the qualified name.
+        # "DifferencesLearners" in messages; pickle looks for the qualified name.
         is_linear = "direction" in defined
         names = {
             "__module__": family.__module__,
@@ -262,8 +262,10 @@ class DerivedLearners(ArrayLearners):
         first, place = self._distinct()
         distinct = self.take(first)
         feature = np.where(self.is_split > 0, place, -1)
-        stumps = (feature, self.threshold, self.polarity, self.missing)
-        sums, function = AdditiveScores(*stumps, coef, n_features=len(first)), distinct._function()
+        sums = AdditiveScores(
+            feature, self.threshold, self.polarity, self.missing, coef, n_features=len(first)
+        )
+        function = distinct._function()
 
         def add(X, n_threads, scores):
             for rows, values in distinct._chunks(X, function, n_threads):
@@ -303,8 +305,8 @@ class DerivedLearners(ArrayLearners):
         family = self.family
         if "features_used" not in self.defined:
             raise NotImplementedError(
-                f"the weak learner {family.name!r} does not say which features its learners use: "
-                f"{family.__name__} defines neither features_used nor direction"
+                f"the weak learner {family.name!r} does not define which features its "
+                f"learners use: {family.__name__} defines neither features_used nor direction"
             )
         used = np.zeros((len(self), n_features))
         for learners, parameters in self.parameters():

@@ -22,9 +22,15 @@ class DerivedPricer(Pricer):
         self._X = rows_of(X)
         self._n_threads, self._rng = context.n_threads, context.random_state
         self._seen = rows = evenly_spaced(self.n_samples, family.sample_size)
-        facts = (None if known is None else known[rows] for known in (context.y, context.weight))
-        about = self.n_samples, [family.summarise(self._X)], self._rng
-        self._drawing = Drawing(family, self._X[rows], *facts, *about)
+        self._drawing = Drawing(
+            family,
+            X=self._X[rows],
+            y=None if context.y is None else context.y[rows],
+            weight=None if context.weight is None else context.weight[rows],
+            n_samples=self.n_samples,
+            summaries=[family.summarise(self._X)],
+            rng=self._rng,
+        )
         self._fixed: tuple[DerivedLearners, SortedFeatures] | None = None
         if not family.redraw:
             learners = self._drawing.draw(self._rng)

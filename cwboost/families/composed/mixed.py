@@ -195,7 +195,8 @@ class MixedPlan(PricingPlan):
     def choose(self, scales, rng, request):
         learners, edges, target = [], [], []
         for name in self.plans:
-            chosen = yield from self._ask(name, scales, rng, replace(request, with_cells=False))
+            conversation = self.plans[name].choose(scales, rng, replace(request, with_cells=False))
+            chosen = yield from _addressed(name, conversation)
             learners.append(MixedLearners.of(name, chosen.learners))
             edges.append(chosen.edges)
             target.append(chosen.target)
@@ -203,16 +204,16 @@ class MixedPlan(PricingPlan):
         best = best_of_targets(edges, target)
         return Chosen(MixedLearners.concatenate(learners).take(best), edges[best], target[best])
 
-    def _ask(self, name, *about):
-        """Hold the conversation of one family."""
-        conversation = self.plans[name].choose(*about)
-        question = next(conversation)
-        while True:
-            _, *summary = yield name, question
-            try:
-                question = conversation.send(tuple(summary))
-            except StopIteration as end:
-                return end.value
+
+def _addressed(name, conversation):
+    """Hold the conversation of one family, whose name goes with questions and summaries."""
+    question = next(conversation)
+    while True:
+        _, *summary = yield name, question
+        try:
+            question = conversation.send(tuple(summary))
+        except StopIteration as end:
+            return end.value
 
 
 class MixedPartition(PartitionPricer):

@@ -76,7 +76,8 @@ class MixedLearners(WeakLearners):
         if None in forms:
             return None
         if not forms:
-            return stump_trees(*np.empty((4, 0), dtype=np.int8), gain=np.empty(0, np.float32))
+            none = np.empty(0, dtype=np.int8)
+            return stump_trees(none, none, none, none, gain=np.empty(0, np.float32))
         return join_trees(forms, np.argsort(self._order()))
 
     def _order(self) -> np.ndarray:

@@ -181,8 +181,14 @@ class LinearModels(ArrayLearners, SklearnLearners):
 
     def flat_form(self) -> ThresholdTrees:
         gain = self.gain.sum(axis=1, dtype=np.float32)
-        parts = np.arange(len(self)), -self.intercept, self.polarity, -self.polarity
-        return replace(stump_trees(*parts, gain=gain), directions=self.weights.T)
+        stumps = stump_trees(
+            feature=np.arange(len(self)),
+            threshold=-self.intercept,
+            polarity=self.polarity,
+            missing=-self.polarity,
+            gain=gain,
+        )
+        return replace(stumps, directions=self.weights.T)
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
         learner, feature = np.nonzero(self.weights)

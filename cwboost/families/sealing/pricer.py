@@ -78,15 +78,17 @@ class SealedPricer(Pricer):
         """See `Pricer.price`; ``target`` of the result is an array."""
         n_columns = request.n_columns
         priced = self._checked(self.pricer.price, weights, request, len(weights), n_columns)
-        parts = weights, priced.outputs, priced.edges, priced.target, self.exact, self._n_threads
-        self._refuse_edge(find_false_edge(*parts), priced)
+        fault = find_false_edge(
+            weights, priced.outputs, priced.edges, priced.target, self.exact, self._n_threads
+        )
+        self._refuse_edge(fault, priced)
         return priced
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price_shared`; ``target`` of the result is an array."""
         priced = self._checked(self.pricer.price_shared, weights, request, 1, 1)
-        parts = weights, priced.outputs, priced.edges, self._n_threads
-        self._refuse_edge(find_false_shared_edge(*parts), priced)
+        fault = find_false_shared_edge(weights, priced.outputs, priced.edges, self._n_threads)
+        self._refuse_edge(fault, priced)
         return priced
 
     def rebound(self, context: BindContext) -> SealedPricer | None:

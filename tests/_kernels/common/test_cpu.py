@@ -47,4 +47,4 @@ def test_an_unknown_set_is_an_error_that_lists_those_that_run(name):
     done = run(name)
     assert done.returncode != 0
     assert f"got {name!r}" in done.stderr
-    assert "CWBOOST_INSTRUCTION_SET: expected one of " + ", ".join(cpu.available()) in done.stderr
+    assert "CWBOOST_INSTRUCTION_SET must be one of " + ", ".join(cpu.available()) in done.stderr

@@ -41,7 +41,7 @@ def test_any_layout_of_classes_and_none_but_whole_rows_of_outputs():
     )
     np.testing.assert_array_equal(layers, [[0, -1, 0]])
     assert new.tolist() == [0, 1] and classes.tolist() == [0, 2] and rows.tolist() == [0, 0]
-    with pytest.raises(ValueError, match=r"outputs of shape \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"uint8 of shape \(2, 2\)"):
         store.add_paying(np.ones(2), 0.5, np.array([0, 1]), outputs.T)
     with pytest.raises(IndexError, match="no class 3"):
         store.add_paying(np.ones(2), 0.5, np.array([0, 3]), outputs)
