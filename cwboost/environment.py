@@ -24,7 +24,7 @@ def show_config(display: bool = False) -> dict:
     -------
     dict
         - ``instruction_set`` (str): the set that all kernels use: "avx512", "avx2", "sse2", "neon"
-          or "plain". By default it is the widest available one; the environment variable
+          or "portable". By default it is the widest available one; the environment variable
           ``CWBOOST_INSTRUCTION_SET`` chooses another when cwboost is first imported. The results
           have the same bits with every set.
         - ``instruction_sets_available`` (list of str): what this build has and this processor runs,
@@ -36,7 +36,7 @@ def show_config(display: bool = False) -> dict:
     Examples
     --------
     >>> import cwboost
-    >>> cwboost.show_config()["instruction_set"] in ("avx512", "avx2", "sse2", "neon", "plain")
+    >>> cwboost.show_config()["instruction_set"] in ("avx512", "avx2", "sse2", "neon", "portable")
     True
     """
     config = {

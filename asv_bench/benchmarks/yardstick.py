@@ -19,6 +19,6 @@ class InstructionSet(Settings):
     def track_register_bits(self):
         from cwboost._kernels.common import cpu
 
-        return {"plain": 64, "sse2": 128, "neon": 128, "avx2": 256, "avx512": 512}[cpu.chosen()]
+        return {"portable": 128, "sse2": 128, "neon": 128, "avx2": 256, "avx512": 512}[cpu.chosen()]
 
     track_register_bits.unit = "bits"

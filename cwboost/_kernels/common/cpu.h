@@ -13,8 +13,8 @@ static int cwb_runs(int set) {
     __builtin_cpu_init();
     const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-    if (set == 2) return avx2;
-    if (set == 3)
+    if (set == 1) return avx2;
+    if (set == 2)
         return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 #endif

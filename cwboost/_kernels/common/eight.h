@@ -77,12 +77,9 @@ CWB_INLINE double cwb_sum(cwb_doubles x) {
 #elif CWB_PARTS == 2
     const cwb_register four = x.part[0] + x.part[1];
     return (four[0] + four[2]) + (four[1] + four[3]);
-#elif CWB_PARTS == 4
+#else
     const cwb_register two = (x.part[0] + x.part[2]) + (x.part[1] + x.part[3]);
     return two[0] + two[1];
-#else
-    return ((x.part[0] + x.part[4]) + (x.part[2] + x.part[6])) +
-           ((x.part[1] + x.part[5]) + (x.part[3] + x.part[7]));
 #endif
 }
 
@@ -96,13 +93,6 @@ CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) {
     __asm__("kmovb %1, %0" : "=k"(m.part[0]) : "m"(*p));
     return m;
 }
-#elif CWB_IS(PLAIN)
-CWB_INLINE cwb_mask cwb_mask_of(unsigned byte) {
-#define PART(k) (0 - (uint64_t)((byte >> (k)) & 1))
-    return (cwb_mask){{CWB_PER_PART(PART)}};
-#undef PART
-}
-CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) { return cwb_mask_of(*p); }
 #else
 /* One lane of a register per bit of the index. */
 #if CWB_LANES == 4

@@ -2,21 +2,14 @@
  * subject includes it once. */
 #include "common/targets.h"
 
-#define CWB_TARGET plain
-#define CWB_TARGET_NUMBER CWB_NUMBER_PLAIN
-#define CWB_REGISTER_BYTES 8
+#define CWB_TARGET base
+#define CWB_TARGET_NUMBER CWB_NUMBER_BASE
+#define CWB_REGISTER_BYTES 16
 #include "common/lanes.h"
 #include CWB_BODY
 #include "common/end_target.h"
 
 #if defined(CWB_BUILDS_X86)
-
-#define CWB_TARGET sse2
-#define CWB_TARGET_NUMBER CWB_NUMBER_SSE2
-#define CWB_REGISTER_BYTES 16
-#include "common/lanes.h"
-#include CWB_BODY
-#include "common/end_target.h"
 
 #define CWB_TARGET avx2
 #define CWB_TARGET_NUMBER CWB_NUMBER_AVX2
@@ -55,15 +48,6 @@
 #else
 #pragma GCC pop_options
 #endif
-
-#elif defined(CWB_BUILDS_NEON)
-
-#define CWB_TARGET neon
-#define CWB_TARGET_NUMBER CWB_NUMBER_NEON
-#define CWB_REGISTER_BYTES 16
-#include "common/lanes.h"
-#include CWB_BODY
-#include "common/end_target.h"
 
 #endif
 #undef CWB_BODY

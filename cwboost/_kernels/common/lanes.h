@@ -15,20 +15,13 @@
 #elif CWB_IS(AVX2)
 #define CWB_PARTS 2
 #define CWB_PER_PART(of) of(0), of(1)
-#elif CWB_IS(PLAIN)
-#define CWB_PARTS 8
-#define CWB_PER_PART(of) of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)
 #else
 #define CWB_PARTS 4
 #define CWB_PER_PART(of) of(0), of(1), of(2), of(3)
 #endif
 
-#if CWB_IS(PLAIN) && !defined(CWB_LANES_OF_PLAIN)
-#define CWB_LANES_OF_PLAIN
-#include "common/registers_plain.h"
-#include "common/eight.h"
-#elif CWB_IS(SSE2) && !defined(CWB_LANES_OF_SSE2)
-#define CWB_LANES_OF_SSE2
+#if CWB_IS(BASE) && !defined(CWB_LANES_OF_BASE)
+#define CWB_LANES_OF_BASE
 #include "common/registers_vector.h"
 #include "common/eight.h"
 #elif CWB_IS(AVX2) && !defined(CWB_LANES_OF_AVX2)
@@ -38,9 +31,5 @@
 #elif CWB_IS(AVX512) && !defined(CWB_LANES_OF_AVX512)
 #define CWB_LANES_OF_AVX512
 #include "common/registers_avx512.h"
-#include "common/eight.h"
-#elif CWB_IS(NEON) && !defined(CWB_LANES_OF_NEON)
-#define CWB_LANES_OF_NEON
-#include "common/registers_vector.h"
 #include "common/eight.h"
 #endif

@@ -1,4 +1,4 @@
-/* AVX2, SSE2 and NEON: vectors of GCC and clang as wide as a register. A mask has all bits of a
+/* AVX2 and the base: vectors of GCC and clang as wide as a register. A mask has all bits of a
  * lane set or none; two logical operations select a lane, which are fast on every processor (a
  * blend takes two or three on many). */
 typedef double cwb_register __attribute__((vector_size(CWB_REGISTER_BYTES)));

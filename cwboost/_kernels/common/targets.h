@@ -42,23 +42,25 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Instruction sets in the order of their numbers: plain first, the widest last. */
-#if defined(__GNUC__) && defined(__x86_64__)
+/* Instruction sets in the order of their numbers. The base is what every processor of the
+ * architecture has: vectors of 16 bytes, by intrinsics or as the compiler lowers them. CWB_PORTABLE
+ * builds the last alone. */
+#if defined(__x86_64__) && !defined(CWB_PORTABLE)
 #include <immintrin.h>
 #define CWB_BUILDS_X86 1
-#define CWB_N_SETS 4
-#define CWB_SET_NAMES {"plain", "sse2", "avx2", "avx512"}
-#define CWB_TABLES(table) {&table##_plain, &table##_sse2, &table##_avx2, &table##_avx512}
-#elif defined(__GNUC__) && defined(__aarch64__)
+#define CWB_N_SETS 3
+#define CWB_SET_NAMES {"sse2", "avx2", "avx512"}
+#define CWB_TABLES(table) {&table##_base, &table##_avx2, &table##_avx512}
+#else
+#if defined(__aarch64__) && !defined(CWB_PORTABLE)
 #include <arm_neon.h>
 #define CWB_BUILDS_NEON 1
-#define CWB_N_SETS 2
-#define CWB_SET_NAMES {"plain", "neon"}
-#define CWB_TABLES(table) {&table##_plain, &table##_neon}
+#define CWB_SET_NAMES {"neon"}
 #else
+#define CWB_SET_NAMES {"portable"}
+#endif
 #define CWB_N_SETS 1
-#define CWB_SET_NAMES {"plain"}
-#define CWB_TABLES(table) {&table##_plain}
+#define CWB_TABLES(table) {&table##_base}
 #endif
 
 /* CWB_NAME(f) is f_avx2 while CWB_TARGET is avx2. */
@@ -66,32 +68,33 @@
 #define CWB_JOIN(name, target) CWB_JOINED(name, target)
 #define CWB_NAME(name) CWB_JOIN(name, CWB_TARGET)
 
-/* CWB_IS(AVX2) in an #if: 1 in the copy for AVX2. Of PLAIN, SSE2, AVX2, AVX512 and NEON. */
+/* CWB_IS(AVX2) in an #if: 1 in the copy for AVX2. Of BASE, which may be SSE2 or NEON, AVX2 and
+ * AVX512. */
 #define CWB_IS(target) (CWB_TARGET_NUMBER == CWB_NUMBER_##target)
-#define CWB_NUMBER_PLAIN 1
-#define CWB_NUMBER_SSE2 2
-#define CWB_NUMBER_AVX2 3
-#define CWB_NUMBER_AVX512 4
-#define CWB_NUMBER_NEON 5
+#define CWB_NUMBER_BASE 1
+#define CWB_NUMBER_AVX2 2
+#define CWB_NUMBER_AVX512 3
+#if defined(CWB_BUILDS_X86)
+#define CWB_NUMBER_SSE2 CWB_NUMBER_BASE
+#else
+#define CWB_NUMBER_SSE2 0
+#endif
+#if defined(CWB_BUILDS_NEON)
+#define CWB_NUMBER_NEON CWB_NUMBER_BASE
+#else
+#define CWB_NUMBER_NEON 0
+#endif
 
-#if defined(__GNUC__)
 #define CWB_INLINE static inline __attribute__((always_inline, unused))
 #define CWB_ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define CWB_PREFETCH(address) __builtin_prefetch(address)
-#else
-#define CWB_INLINE static inline
-#define CWB_ALIGNED(bytes)
-#define CWB_PREFETCH(address) ((void)0)
-#endif
 
 /* Before a loop of few turns over an array of registers, which stays in registers only if the loop
  * is unrolled. */
 #if defined(__clang__)
 #define CWB_UNROLL _Pragma("clang loop unroll(full)")
-#elif defined(__GNUC__)
-#define CWB_UNROLL _Pragma("GCC unroll 16")
 #else
-#define CWB_UNROLL
+#define CWB_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 #endif

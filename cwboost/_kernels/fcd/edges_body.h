@@ -47,7 +47,7 @@ static double cwb_edge_tables(const double *r, int64_t n_bytes, double *tables, 
     return total;
 }
 
-#if CWB_IS(PLAIN)
+#if CWB_IS(BASE)
 /* The sums over a block of `n` columns: low half bytes in one sum, high half bytes in another. */
 CWB_INLINE void cwb_edge_some(const double *tables, const uint8_t *bits, int64_t stride,
                               int64_t n_bytes, int n, double *sums) {
@@ -135,7 +135,7 @@ static void CWB_NAME(edges)(const double *r, int64_t n_bytes, const uint8_t *bit
         for (; j + 8 <= n_columns; j += 8)
             cwb_edge_eight(tables, h + j * stride, stride, n, edges + j);
 #endif
-        cwb_edge_columns_plain(tables, h + j * stride, stride, n, n_columns - j, edges + j);
+        cwb_edge_columns_base(tables, h + j * stride, stride, n, n_columns - j, edges + j);
     }
     for (int64_t j = 0; j < n_columns; j++) edges[j] = 2.0 * edges[j] - total;
 }

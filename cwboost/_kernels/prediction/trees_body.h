@@ -15,8 +15,6 @@ CWB_INLINE unsigned CWB_NAME(bits_of)(cwb_register_mask m) {
     return (unsigned)_mm256_movemask_pd((__m256d)m);
 #elif CWB_IS(SSE2)
     return (unsigned)_mm_movemask_pd((__m128d)m);
-#elif CWB_IS(PLAIN)
-    return (unsigned)m;
 #else
     return (unsigned)((m[0] & 1) | (m[1] & 2));
 #endif
@@ -355,6 +353,6 @@ static const cwb_evaluation_kernels CWB_NAME(cwb_evaluation_kernels) = {
     .places = CWB_NAME(places),
     .add_outputs = CWB_NAME(add_outputs),
     .add_set = CWB_NAME(add_set),
-    .max_reached = CWB_IS(PLAIN) ? 16 : 128,
+    .max_reached = 128,
     .max_cells = CWB_IS(AVX512) ? 127 : 0,
 };

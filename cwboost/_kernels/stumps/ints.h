@@ -32,20 +32,12 @@ CWB_INLINE cwb_ints cwb_ints_abs(cwb_ints a) { return _mm256_abs_epi32(a); }
 CWB_INLINE cwb_ints cwb_ints_max(cwb_ints a, cwb_ints b) { return _mm256_max_epi32(a, b); }
 CWB_INLINE cwb_ints cwb_ints_spread(uint8_t byte) { return _mm256_set1_epi8((char)byte); }
 #else
-#if CWB_IS(PLAIN)
-#undef CWB_INTS
-#define CWB_INTS 1
-typedef int32_t cwb_ints;
-CWB_INLINE cwb_ints cwb_ints_max(cwb_ints a, cwb_ints b) { return a > b ? a : b; }
-CWB_INLINE cwb_ints cwb_ints_spread(uint8_t byte) { return -(int32_t)(byte & 1); }
-#else
 typedef int32_t cwb_ints __attribute__((vector_size(CWB_REGISTER_BYTES)));
 CWB_INLINE cwb_ints cwb_ints_max(cwb_ints a, cwb_ints b) { return b ^ ((a ^ b) & (a > b)); }
 CWB_INLINE cwb_ints cwb_ints_spread(uint8_t byte) {
     const int32_t all = -(int32_t)(byte & 1);
     return (cwb_ints){all, all, all, all};
 }
-#endif
 CWB_INLINE cwb_ints cwb_ints_load(const int32_t *p) {
     cwb_ints a;
     memcpy(&a, p, sizeof a);

@@ -38,13 +38,6 @@ static double CWB_NAME(mass)(const double *weights, int64_t n) {
 
 /* A register of bytes, all bits set if true. With AVX-512, half a register, since its comparisons
  * of bytes give masks, which would have to be turned back into bytes. */
-#if CWB_IS(PLAIN)
-#define CWB_BYTES 1
-typedef uint8_t CWB_NAME(bytes);
-CWB_INLINE uint8_t CWB_NAME(in_range)(uint8_t code, uint8_t first, uint8_t width) {
-    return (uint8_t)-((uint8_t)(code - first) < width);
-}
-#else
 #if CWB_IS(AVX512)
 #define CWB_BYTES 32
 #else
@@ -54,7 +47,6 @@ typedef uint8_t CWB_NAME(bytes) __attribute__((vector_size(CWB_BYTES)));
 CWB_INLINE CWB_NAME(bytes) CWB_NAME(in_range)(CWB_NAME(bytes) code, uint8_t first, uint8_t width) {
     return (CWB_NAME(bytes))((CWB_NAME(bytes))(code - first) < width);
 }
-#endif
 #define CWB_TURNS 8 /* one bit per turn of a set's byte */
 
 /* Of CWB_BYTES * turns rows those that go right at a node: row CWB_BYTES * j + lane is bit j of
