@@ -8,6 +8,7 @@ from cwboost.families.contract import (
     API_VERSION,
     BindContext,
     Capabilities,
+    Division,
     Priced,
     Pricer,
     PricingRequest,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:  # what `_LAZY` says, for type checkers
     from cwboost.families.max_features import count_max_features
     from cwboost.families.partitioned import (
         Chosen,
+        ChosenDivision,
         PartitionContext,
         PartitionedFamily,
         PartitionPricer,
@@ -49,7 +51,7 @@ if TYPE_CHECKING:  # what `_LAZY` says, for type checkers
     )
     from cwboost.families.sealing.faults import FamilyFault
     from cwboost.families.tree_learners import TreeLearners
-    from cwboost.families.tree_partitions import TreePlan
+    from cwboost.families.tree_partitions import TreePlan, draw_code
     from cwboost.kernels.include import get_include
     from cwboost.model_file.container import ModelFileError
     from cwboost.model_file.saving import load_model
@@ -62,6 +64,7 @@ __all__ = [
     "API_VERSION",
     "BindContext",
     "Capabilities",
+    "Division",
     "Priced",
     "Pricer",
     "PricingRequest",
@@ -84,6 +87,7 @@ _LAZY = {
     "CWBoostClassifier": "cwboost.classifier",
     "CWBoostClassifierCV": "cwboost.classifier_cv",
     "Chosen": "cwboost.families.partitioned",
+    "ChosenDivision": "cwboost.families.partitioned",
     "DerivedFeatureFamily": "cwboost.families.composed.derived_features",
     "DrawContext": "cwboost.families.composed.derived_features",
     "FamilyError": "cwboost.families.discovery",
@@ -104,6 +108,7 @@ _LAZY = {
     "TreePlan": "cwboost.families.tree_partitions",
     "check_arrays": "cwboost.families.array_learners",
     "count_max_features": "cwboost.families.max_features",
+    "draw_code": "cwboost.families.tree_partitions",
     "get_family": "cwboost.families.discovery",
     "get_init": "cwboost.families.discovery",
     "get_include": "cwboost.kernels.include",

@@ -67,8 +67,9 @@ class CWBoostClassifier(BoostingClassifier):
         "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
     correction : {"stagewise", "total"}, default="stagewise"
         Correct only the new coefficients of each round (CW-1) or all of them (CW, the method of
-        the paper). With "stagewise", every leaf of a tree takes its own step, so that trees have
-        graded outputs; with "total" and with constraints, outputs are -1 and +1.
+        the paper). With "stagewise", a round grows one tree for all classes, and every class takes
+        its own step in every leaf; with "total" and with constraints, it grows one tree per class,
+        with outputs -1 and +1.
     columns_per_round : int, default=1
         Largest number of columns per class and round. Stumps only: the best stumps of as many
         random groups of features.
@@ -82,7 +83,7 @@ class CWBoostClassifier(BoostingClassifier):
         then does up to 80 smaller ones. "total" solves for every coefficient: None or 1.
     subsample : float or None, default=None
         In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
-        every round. None is 0.5 with "stagewise" and 1 with "total".
+        every round. None is 1, and 0.5 if "stagewise" training prices one weak learner per class.
     solver : {"fcd", "fcd_printed", "lbfgsb"}, default="fcd"
         Solver of the restricted master; the others are for comparison, and for "total" only.
         "fcd_printed" is Algorithm 2 exactly as printed: later passes draw with replacement and

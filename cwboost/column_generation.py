@@ -10,7 +10,7 @@ import numpy as np
 from cwboost._kernels.common.short_arrays import any_above, count_set, covers, largest
 from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import Changes, RecordedColumns
-from cwboost.families.contract import Priced, PricingRequest
+from cwboost.families.contract import Division, Priced, PricingRequest
 from cwboost.families.sealing.pricer import SealedPricer, certificate
 from cwboost.kernels import log
 from cwboost.master import Master
@@ -68,6 +68,7 @@ class ColumnGeneration:
         self.sampler = RowSampler(settings.subsample, n_priced)
         self.first_priced = master.n_classes - n_priced
         self.covers_family = pricer.exact and self.sampler.takes_all
+        self.divides = settings.stagewise and pricer.divides
         self.model = GrowingEnsemble(master.n_classes, held_out, self.extra_names)
         self.schedule = Schedule(settings, self.covers_family)
         self.columns = RecordedColumns(master.n_classes)
@@ -101,24 +102,54 @@ class ColumnGeneration:
     def round(self) -> bool:
         """Do one round of Algorithm 1; return False when training is over."""
         self.between_rounds = False
+        if self.divides:
+            return self.round_of_cells()
         start = perf_counter()
         priced, edges = self.price()
         self.observe_bound(priced, edges)
         priced_at = perf_counter()
-        if priced.cells is None:
-            layers, n_new = self.add_columns(priced, edges)
-            if not self.is_worth_solving(layers, n_new):
-                return self.end(priced)
-            report = self.solve(layers)
-            changes = self.columns.changes(self.master.coef_matrix)
-        elif any_above(edges, PAYS):
-            changes = self.step_cells(priced, edges)
-            report = SolverReport(np.nan, False, 1, len(changes.ids))
-        else:
-            return self.end(priced)
-        solver_seconds = perf_counter() - priced_at
-        objective = self.record(report, changes, priced_at - start, solver_seconds)
+        layers, n_new = self.add_columns(priced, edges)
+        if not self.is_worth_solving(layers, n_new):
+            return self.end(priced.learners)
+        report = self.solve(layers)
+        changes = self.columns.changes(self.master.coef_matrix)
+        objective = self.record(report, changes, priced_at - start, perf_counter() - priced_at)
         return self.schedule.goes_on(objective)
+
+    def round_of_cells(self) -> bool:
+        """Do one round with a learner whose cells all classes share: every class steps in each.
+
+        Stage-wise only: the coefficients never change again, so that no column is kept.
+        """
+        start = perf_counter()
+        self.pricer.round = self.n_rounds + 1
+        for _ in range(MOST_DRAWS):
+            division = self.divide()
+            divided_at = perf_counter()
+            n_classes = self.pricer.n_targets
+            steps = self.master.step_cells(division, n_classes, self.settings.step, PAYS)
+            if any_above(steps.edges, PAYS):
+                break
+        else:
+            return self.end(division.learners)
+        self.n_steps += n_classes
+        learners = division.learners.graded(steps.outputs, steps.cover)
+        ids = self.model.add_learners(learners, [steps.edges.sum()])
+        changes = Changes(
+            places=np.empty(0, dtype=np.int64),
+            ids=np.repeat(ids, n_classes),
+            classes=np.arange(self.first_priced, self.master.n_classes),
+            values=steps.coef,
+            before=np.full(n_classes, np.nan),
+        )
+        report = SolverReport(np.nan, False, 1, n_classes)
+        objective = self.record(report, changes, divided_at - start, perf_counter() - divided_at)
+        return self.schedule.goes_on(objective)
+
+    def divide(self) -> Division:
+        """Return a division of the examples by a learner, from those that the round draws."""
+        rows = self.sampler.draw_rows(self.master.n_samples, self.rng)
+        return self.pricer.divide(self.master.weights[self.first_priced :], PricingRequest(rows))
 
     def price(self) -> tuple[Priced, np.ndarray]:
         """Return the best weak learners per class and their edges in units of 1 (eq. colgen).
@@ -140,12 +171,7 @@ class ColumnGeneration:
 
     def request(self, rows=None) -> PricingRequest:
         """Return what a round asks of pricing."""
-        return PricingRequest(
-            rows,
-            PAYS * self.master.q,
-            self.settings.columns_per_round,
-            with_cells=self.settings.stagewise and not self.pricer.exact,
-        )
+        return PricingRequest(rows, PAYS * self.master.q, self.settings.columns_per_round)
 
     def observe_bound(self, priced, edges) -> None:
         """Raise the dual bound, if pricing covers the whole family (eq. mcg-exp-dual)."""
@@ -169,23 +195,6 @@ class ColumnGeneration:
             ids = self.model.add_learners(learners, edges[new])
             self.columns.assign(classes, rows, ids, self.master.coef_matrix.shape[1])
         return layers, len(new)
-
-    def step_cells(self, priced, edges) -> Changes:
-        """Let the learners that pay become graded, by a step of every cell; return their changes.
-
-        Stage-wise only: the coefficients never change again, so that no column is kept.
-        """
-        parts = priced.learners, edges, priced.target, priced.cells, priced.cell_counts
-        paying = np.flatnonzero(edges > PAYS)
-        if len(paying) < len(edges):
-            parts = priced.learners.take(paying), *(part[paying] for part in parts[1:])
-        learners, edges, target, cells, counts = parts
-        classes = target + self.first_priced
-        outputs, coef = self.master.step_cells(classes, cells, counts, self.settings.step)
-        ids = self.model.add_learners(learners.graded(outputs), edges)
-        self.n_steps += len(ids)
-        no_columns = np.empty(0, dtype=np.int64)
-        return Changes(no_columns, ids, classes, coef, np.full(len(ids), np.nan))
 
     def is_worth_solving(self, layers, n_new) -> bool:
         """Decide by the columns that pay whether to solve the master, and how precisely."""
@@ -233,14 +242,14 @@ class ColumnGeneration:
         self.between_rounds = True
         return objective
 
-    def end(self, priced) -> bool:
-        """End training, since no column pays; return False."""
+    def end(self, learners) -> bool:
+        """End training, since none of these learners pays; return False."""
         if self.n_rounds:
             # This pricing saw the last round's weights: its bound belongs to that round.
             objective = self.model.latest["objective"]
             self.model.amend_latest(**certificate(self.best_bound, objective, self.pricer.fault))
         else:
-            self.model.add_learners(priced.learners.take([]), [])
+            self.model.add_learners(learners.take([]), [])
         self.schedule.end()
         self.between_rounds = True
         return False

@@ -14,6 +14,7 @@ thus the violations (eq. vio). Scaled into the feasible set, R is a point of the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -21,16 +22,16 @@ import numpy as np
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.working_set import violated
-from cwboost.families.partitioned import scales_of
-from cwboost.kernels import exp, log
+from cwboost.kernels import exp, log, weight_scales
+from cwboost.support.weights import effective_size
 
 __all__ = [
     "LARGEST_C",
+    "CellSteps",
     "Master",
     "RestrictedMaster",
     "dual_value",
     "largest",
-    "offsets_of_cells",
     "scale_of_cells",
     "steps_of_cells",
     "violations_of",
@@ -43,7 +44,7 @@ REBUILD_EVERY = 64
 """Number of solves after which the pair weights are recomputed, to remove rounding drift."""
 
 SMOOTHING = 4.0
-"""Examples of mean weight that are added to either sign of a cell: few examples say little."""
+"""Examples of ordinary weight added to either sign of a cell: sums of few examples are noise."""
 
 LARGEST_OUTPUT = 127
 """The largest output of a graded learner; outputs are whole numbers, the others in proportion."""
@@ -85,39 +86,65 @@ def dual_value(loss: float, margins: float, q: float, best_edge: float) -> float
     return t / q * (margins + (1.0 - log(t)) * loss)
 
 
-def offsets_of_cells(counts) -> np.ndarray:
-    """Return where the cells of each learner begin, from their numbers, and the number of all."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
 def scale_of_cells(loss: float) -> float:
     """Return the power of two by which weights are multiplied before they are summed by cell.
 
     Either sign of a row of R sums to the loss at most, so that one suits all rows.
     """
-    return float(scales_of(np.array([2.0 * loss]))[0])
+    return float(weight_scales(np.array([2.0 * loss]))[0])
 
 
-def steps_of_cells(sums, offsets, n_samples: int, step: float) -> tuple[np.ndarray, ...]:
+@dataclass(frozen=True)
+class CellSteps:
+    """Steps of some classes in the cells of one division of the examples.
+
+    Parameters
+    ----------
+    outputs : ndarray of shape (n_cells, n), dtype int8
+        The steps of each class as whole numbers, of which the largest magnitude is 127, or all
+        are 0.
+    coef : ndarray of shape (n,), dtype float64
+        The coefficient of each class; its products with the outputs are the moves of the scores.
+    edges : ndarray of shape (n,), dtype float64
+        The edge of the best learner on these cells per class, in units of 1: the sum of the
+        magnitudes of the cells' sums of weights, over q.
+    cover : ndarray of shape (n_cells,), dtype float32
+        Weight of the examples in each cell.
+    """
+
+    outputs: np.ndarray
+    coef: np.ndarray
+    edges: np.ndarray
+    cover: np.ndarray
+
+    @property
+    def moves(self) -> np.ndarray:
+        """The moves of the scores, (n, n_cells)."""
+        return self.coef[:, None] * self.outputs.T
+
+
+def steps_of_cells(sums, cover, smoothing: float, step: float, least: float) -> CellSteps:
     """Return a fraction of the coordinate steps of cells, smoothed and rounded.
 
     A cell is a column that is 1 on its examples and 0 elsewhere. With the sums P and N of the
     weights of either sign there, the objective without the coefficients falls the most by the step
     log(P / N) / 2. The sums are smoothed, so that it is finite, and small in cells of few examples.
 
-    `sums` has P and N of the cells of all learners, in any unit, and `offsets` says where the cells
-    of each learner begin. Return the outputs of the cells, int8, of which the largest magnitude of
-    a learner is 127, or all are 0; the coefficient of each learner; and their products per cell.
+    `sums`, (n, n_cells, 2), has P and N over q per class and cell, `cover` the weight of the
+    examples in each cell. `smoothing` is the share of the
+    mass of a class that is added to either. Classes whose edge is not above `least` take no step.
     """
-    sizes = np.diff(offsets)
-    totals = np.add.reduceat(sums.sum(axis=1), offsets[:-1]) if len(sizes) else np.empty(0)
-    # A learner without weight has steps of 0.
-    smooth = np.repeat(SMOOTHING * np.where(totals > 0, totals, 1.0) / n_samples, sizes)
-    steps = 0.5 * (log(sums[:, 0] + smooth) - log(sums[:, 1] + smooth))
-    most = np.maximum.reduceat(np.abs(steps), offsets[:-1]) if len(sizes) else np.empty(0)
-    units = np.where(most > 0, most, 1.0) / LARGEST_OUTPUT
-    outputs, coef = np.rint(steps / np.repeat(units, sizes)).astype(np.int8), step * units
-    return outputs, coef, np.repeat(coef, sizes) * outputs
+    edges = np.abs(sums[:, :, 0] - sums[:, :, 1]).sum(axis=1)
+    totals = sums.sum(axis=(1, 2))
+    # A class without weight has steps of 0.
+    logs = log(sums + (smoothing * np.where(totals > 0.0, totals, 1.0))[:, None, None])
+    steps = 0.5 * (logs[:, :, 0] - logs[:, :, 1])
+    steps[edges <= least] = 0.0
+    most = np.abs(steps).max(axis=1)
+    units = np.where(most > 0.0, most, 1.0) / LARGEST_OUTPUT
+    outputs = np.rint(steps / units[:, None]).astype(np.int8).T
+    coef = np.where(most > 0.0, step * units, 0.0)
+    return CellSteps(outputs, coef, edges, cover.astype(np.float32))
 
 
 class Master(ABC):
@@ -200,7 +227,7 @@ class Master(ABC):
     @abstractmethod
     def update_layer(self, rows, step: float = 1.0) -> None: ...
     @abstractmethod
-    def step_cells(self, classes, cells, counts, step: float) -> tuple[np.ndarray, ...]: ...
+    def step_cells(self, division, n_classes: int, step: float, least: float) -> CellSteps: ...
     @abstractmethod
     def rebuild(self) -> None: ...
     @abstractmethod
@@ -231,9 +258,10 @@ class RestrictedMaster(Master):
         counts = np.asarray(counts, dtype=np.int64)
         if example_weight is None:
             example_weight = np.ones(counts.sum())
-        self.n_classes = len(counts)
+        self.n_classes, self.n_samples = len(counts), int(counts.sum())
         self._problem = counts, example_weight, n_threads
         self._sum_of_weights = float(example_weight.sum())
+        self._smoothing = SMOOTHING / effective_size(example_weight)
         self._base = None if base is None else base.T
         self.q = self._q(C)
         self.pairs = PairWeights(counts, example_weight, self.q, n_threads, self._base)
@@ -366,31 +394,39 @@ class RestrictedMaster(Master):
         self.pairs.update_layer(self.columns, rows, self.coef_matrix, step)
         self._edges = None
 
-    def step_cells(self, classes, cells, counts, step: float) -> tuple[np.ndarray, ...]:
-        """Take a fraction of the step of every cell of some learners, all at once.
+    def step_cells(self, division, n_classes: int, step: float, least: float) -> CellSteps:
+        """Take a fraction of the step of every cell of a division, of several classes at once.
 
-        The learners become graded: their outputs are as the steps of their cells, to which one
-        coefficient belongs. They are not kept as columns; the scores keep what they add.
+        The learner becomes graded: its outputs are as the steps of its cells. It is not kept as a
+        column; the scores keep what it adds.
 
-        `classes` ascend, each at most once; `cells`, (n, n_samples), int32, has the cell of each
-        example, and `counts` the number of cells of each learner. Return the outputs of all cells,
-        int8, -127 to 127, and the coefficient of each learner.
+        Parameters
+        ----------
+        division : Division
+        n_classes : int
+            Number of classes that step: the last ones.
+        step : float
+            Fraction of the exact step.
+        least : float
+            Classes whose edge is not above this take no step.
 
         Notes
         -----
-        The objective without the coefficients does not rise. A pair belongs to two learners at
+        The objective without the coefficients does not rise. A pair belongs to two classes at
         most, so by convexity its loss is at most the mean of those after twice the step of one of
-        them. Over the pairs of one learner, the loss after twice the exact steps, which ours do not
+        them. Over the pairs of one class, the loss after twice the exact steps, which ours do not
         exceed, is that before.
         """
-        classes = np.ascontiguousarray(classes, dtype=np.int64)
-        offsets, scale = offsets_of_cells(counts), scale_of_cells(self.pairs.loss)
-        sums = self.pairs.cell_sums(classes, cells, offsets, scale)
-        outputs, coef, moves = steps_of_cells(sums, offsets, self.pairs.n_samples, step)
-        self.pairs.move_cells(classes, cells, offsets, moves)
-        self.cell_coef += float(coef.sum())
-        self._edges = None
-        return outputs, coef
+        first, scale = self.n_classes - n_classes, scale_of_cells(self.pairs.loss)
+        sums = self.pairs.cell_sums(division.cells, division.n_cells, first, scale)
+        sums /= scale * self.q
+        cover = np.bincount(division.cells, self._problem[1], minlength=division.n_cells)
+        found = steps_of_cells(sums, cover, self._smoothing, step, least)
+        if found.coef.any():
+            self.pairs.move_cells(division.cells, np.ascontiguousarray(found.moves), first)
+            self.cell_coef += float(found.coef.sum())
+            self._edges = None
+        return found
 
     def start_from(self, scores, coef: float) -> None:
         """Add what graded learners give the examples, (n_samples, n_classes), to the base scores.

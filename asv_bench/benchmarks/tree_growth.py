@@ -10,7 +10,7 @@ class Growth(Settings):
         from cwboost.families.discovery import get_family
 
         X, y = blobs(n_samples, n_features, n_classes, "float32")
-        family = get_family("tree")(max_depth=max_depth, max_features=None, trim=0.0)
+        family = get_family("tree")(max_depth=max_depth, max_features=None)
         self.pricer = bound(family, X, n_classes)
         self.weights = weights(y, n_classes, spread)
 

@@ -11,9 +11,10 @@ import numpy as np
 from cwboost._kernels.fcd.layer_solve import solve_layer
 from cwboost.dask.partition import KEY_BYTES
 from cwboost.master import (
+    SMOOTHING,
+    CellSteps,
     Master,
     dual_value,
-    offsets_of_cells,
     scale_of_cells,
     steps_of_cells,
 )
@@ -37,6 +38,7 @@ class PartitionedMaster(Master):
     def __init__(self, crew, masses, n_samples, q, keeps_columns=False, has_base=False):
         self.crew = crew
         self.n_samples = n_samples
+        self.effective_size = float(n_samples)
         self.n_classes = len(masses)
         self._masses = masses
         self._sum_of_weights = float(masses.sum())
@@ -47,7 +49,7 @@ class PartitionedMaster(Master):
         self.columns = _Columns(self.n_classes)
         self.coef_matrix = np.zeros((self.n_classes, 16))
         self.keeps_columns = keeps_columns
-        self._edges = self._tables = self._cell_sums = None
+        self._edges = self._tables = None
         self.cell_coef = 0.0
         self._unsent: list = []
         self.has_base = has_base
@@ -84,24 +86,26 @@ class PartitionedMaster(Master):
         self._tables = sum_in_order([tables for _, tables in parts])
         return _joint_keys(keys for keys, _ in parts)
 
-    def take_cells(self, learners, classes, counts) -> None:
-        """Let the partitions find the cells of their examples; sum the weights by cell."""
-        offsets, scale = offsets_of_cells(counts), scale_of_cells(self.pairs.loss)
-        (parts,) = self.ask(("take_cells", (learners, classes, offsets, scale)))
-        self._cell_sums = sum_in_order(parts)
+    def step_cells(self, division, n_classes: int, step: float, least: float) -> CellSteps:
+        """Take a step of every cell of a division; see `RestrictedMaster`."""
+        first, scale = self.n_classes - n_classes, scale_of_cells(self.pairs.loss)
+        (parts,) = self.ask(("take_cells", (division, first, scale)))
+        sums, cover = map(sum_in_order, zip(*parts))
+        sums /= scale * self.q
+        found = steps_of_cells(sums, cover, SMOOTHING / self.effective_size, step, least)
+        if found.coef.any():
+            _, parts = self.ask(("move_cells", (found.moves,)), ("measure", ()))
+            self.take_measures(parts)
+            self.cell_coef += float(found.coef.sum())
+            self._edges = self._tables = None
+        return found
 
-    def step_cells(self, classes, cells, counts, step: float) -> tuple[np.ndarray, ...]:
-        """Take a step of every cell of the learners taken last; see `RestrictedMaster`."""
-        outputs, coef, moves = steps_of_cells(
-            self._cell_sums, offsets_of_cells(counts), self.n_samples, step
-        )
-        self._take_gradient(("move_cells", (moves,)))
-        self.cell_coef += float(coef.sum())
-        return outputs, coef
+    def start_from(self, learners, coef) -> None:
+        """Let the partitions add what graded learners give to the base scores.
 
-    def start_from(self, learners, classes, coef) -> None:
-        """Let the partitions add what graded learners give to the base scores."""
-        self._take_gradient(("start_from", (learners, classes, coef)))
+        `coef`, (n_learners, n), has the coefficients of the last n classes.
+        """
+        self._take_gradient(("start_from", (learners, coef)))
         self.cell_coef = float(coef.sum())
 
     def _take_gradient(self, operation) -> None:

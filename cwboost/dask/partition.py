@@ -15,8 +15,9 @@ from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.row_sampling import draw_rows
 from cwboost.ensemble.moving_scores import MovingScores
+from cwboost.families.contract import Division
 from cwboost.families.partitioned import PartitionWeights
-from cwboost.families.sealing.pricer import check_cells
+from cwboost.families.sealing.pricer import check_division
 from cwboost.solvers.row_sampling import sampled
 
 __all__ = ["KEY_BYTES", "HeldOutPartition", "Partition", "SampleOfRows"]
@@ -85,28 +86,38 @@ class Partition:
             self.layer[classes] = self.pricer.outputs(learners)
         return [column_key(self.layer[c]) for c in classes], self.pairs.layer_tables(self.layer)
 
-    def take_cells(self, learners, classes, offsets, scale) -> np.ndarray:
-        """Find the cells of the examples; return the sums of the rounded weights by cell."""
-        cells = self.pricer.cells(learners)
-        check_cells(cells, np.diff(offsets), len(classes), self.pairs.n_samples, ValueError)
-        self._cells = classes, cells, offsets
-        return self.pairs.cell_sums(*self._cells, scale)
+    def take_cells(self, chosen, first: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        """Find the cells of the examples; return sums of rounded weights by cell, and the cover.
+
+        The sums are those of the classes from `first` on, see `PairWeights.cell_sums`; the cover is
+        the weight of the examples in each cell.
+        """
+        (cells,) = self.pricer.cells(chosen.learners)
+        division = Division(chosen.learners, cells, chosen.n_cells)
+        check_division(division, type(chosen.learners), self.pairs.n_samples, ValueError)
+        self._cells = cells, first
+        cover = np.bincount(cells, self.weight, minlength=chosen.n_cells)
+        return self.pairs.cell_sums(cells, chosen.n_cells, first, scale), cover
 
     def move_cells(self, moves) -> None:
         """Move the scores by one number for each of the cells found last."""
+        cells, first = self._cells
         try:
-            self.pairs.move_cells(*self._cells, moves)
+            self.pairs.move_cells(cells, np.ascontiguousarray(moves), first)
         except OverflowError:
             self.overflows = True
 
-    def start_from(self, learners, classes, coef) -> None:
-        """Add what graded learners give to the base scores, and start from these."""
+    def start_from(self, learners, coef) -> None:
+        """Add what graded learners give to the base scores, and start from these.
+
+        `coef`, (n_learners, n), has the coefficients of the last n classes.
+        """
         votes = np.zeros(self.pairs.weights.shape)
-        for start in range(0, len(classes), LEARNERS_PER_CHUNK):
-            chunk = np.arange(start, min(start + LEARNERS_PER_CHUNK, len(classes)))
-            outputs = self.pricer.outputs(learners.take(chunk))
-            for k, own in zip(chunk, outputs):
-                votes[classes[k]] += coef[k] * own
+        own = votes[-coef.shape[1] :]
+        for start in range(0, len(coef), LEARNERS_PER_CHUNK):
+            chunk = np.arange(start, min(start + LEARNERS_PER_CHUNK, len(coef)))
+            for k, outputs in zip(chunk, self.pricer.outputs(learners.take(chunk))):
+                own += (coef[k] * outputs).T
         self._base = votes if self._base is None else self._base + votes
         self._restart(self.weight)
 

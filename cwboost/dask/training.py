@@ -10,9 +10,10 @@ from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.partition import SampleOfRows
 from cwboost.families.contract import PricingRequest, WeakLearnerFamily, WeakLearners
-from cwboost.families.partitioned import Chosen, scales_of
+from cwboost.families.partitioned import Chosen, ChosenDivision
 from cwboost.families.sealing.faults import FamilyFault, family_source
 from cwboost.families.sealing.pricer import check_learners
+from cwboost.kernels import weight_scales
 from cwboost.solvers.fcd import SolverReport, first_pass
 from cwboost.solvers.lbfgsb import lbfgsb
 
@@ -38,8 +39,6 @@ class PricedOnPartitions:
     edges: np.ndarray
     target: np.ndarray
     keys: np.ndarray
-    cells: np.ndarray | None
-    cell_counts: np.ndarray | None
 
 
 class PartitionedPricer:
@@ -51,17 +50,30 @@ class PartitionedPricer:
         self.family = family
         self.n_samples = master.n_samples
         self.exact = self.plan.exact
+        self.divides = family.capabilities.divides
         self.n_targets = family.capabilities.n_priced(master.n_classes)
         self.round: int | None = None
         self._rng = rng
 
     def price(self, sample: SampleOfRows | None, request: PricingRequest) -> PricedOnPartitions:
         """Price on all partitions, on a sample of the examples or on all."""
-        scales = scales_of(self.master.mass)[-self.n_targets :]
+        scales = weight_scales(self.master.mass)[-self.n_targets :]
         if sample is not None:
             # The weights of sampled examples are divided by their share.
             scales = np.ldexp(scales, int(np.floor(np.log2(sample.share))))
         conversation = self.plan.choose(scales, self._rng, request)
+        return self._priced(self._checked(self._converse(conversation, scales, sample)))
+
+    def divide(self, sample: SampleOfRows | None, request: PricingRequest) -> ChosenDivision:
+        """Divide the examples of all partitions; the cells stay there."""
+        conversation = self.plan.divide(self.n_targets, self._rng, request)
+        division = self._converse(conversation, np.ones(self.n_targets), sample)
+        if not isinstance(division, ChosenDivision):
+            raise self.fault(f"divide must return a ChosenDivision, got {type(division).__name__}")
+        return division
+
+    def _converse(self, conversation, scales, sample):
+        """Put the questions of a conversation to all partitions; return its result."""
         question, measured = next(conversation), self.master.is_measured
         while True:
             operations = [("price", (question, scales, sample))]
@@ -74,21 +86,17 @@ class PartitionedPricer:
             try:
                 question = conversation.send(summary)
             except StopIteration as end:
-                return self._priced(self._checked(end.value))
+                return end.value
 
     def _priced(self, chosen: Chosen) -> PricedOnPartitions:
         edges, target = chosen.edges, chosen.target
         paying = np.flatnonzero(edges > PAYS * self.master.q)
         keys = np.zeros((len(edges), 8), dtype=np.uint8)
-        cells = None if chosen.cell_counts is None else np.empty((len(edges), 0), np.int32)
         if len(paying):
             learners = chosen.learners.take(paying)
             classes = target[paying] + self.master.n_classes - self.n_targets
-            if cells is None:
-                keys[paying] = self.master.take(learners, classes)
-            else:
-                self.master.take_cells(learners, classes, chosen.cell_counts[paying])
-        return PricedOnPartitions(chosen.learners, edges, target, keys, cells, chosen.cell_counts)
+            keys[paying] = self.master.take(learners, classes)
+        return PricedOnPartitions(chosen.learners, edges, target, keys)
 
     def _checked(self, chosen) -> Chosen:
         if not isinstance(chosen, Chosen):
@@ -124,10 +132,18 @@ class PartitionedTraining(ColumnGeneration):
 
     def price_sample(self) -> PricedOnPartitions:
         """Return the best weak learners per class on a sample that the partitions draw."""
-        share, sample = self.settings.subsample, None
-        if share < 1.0:
-            sample = SampleOfRows(share, int(self.rng.integers(2**63)))
-        return self.pricer.price(sample, self.request())
+        return self.pricer.price(self.draw_sample(), self.request())
+
+    def divide(self) -> ChosenDivision:
+        """Return a division of a sample that the partitions draw."""
+        division = self.pricer.divide(self.draw_sample(), self.request())
+        self._note_error()
+        return division
+
+    def draw_sample(self) -> SampleOfRows | None:
+        """Draw the examples of a round; None takes all."""
+        share = self.settings.subsample
+        return SampleOfRows(share, int(self.rng.integers(2**63))) if share < 1.0 else None
 
     def solve(self, layers) -> SolverReport:
         """Solve for the layer on its tables; with total correction, for all coefficients.
@@ -154,14 +170,15 @@ class PartitionedTraining(ColumnGeneration):
 
     def resume(self, ensemble, history) -> None:
         """Take up training where `ensemble` ended, from its coefficients."""
+        if ensemble.learners.is_graded:
+            coef = ensemble.coef()
+            self.master.start_from(ensemble.learners, coef.toarray()[:, -self.pricer.n_targets :])
+            self.n_steps = coef.nnz
+            self.model.resume(ensemble, history)
+            return
         classes = np.zeros(len(ensemble.learners), dtype=np.int64)
         classes[ensemble.path.column] = ensemble.path.score_index
         values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
-        if ensemble.learners.is_graded:
-            self.master.start_from(ensemble.learners, classes, values)
-            self.n_steps = len(values)
-            self.model.resume(ensemble, history)
-            return
         rows = self.master.restore_columns(ensemble.learners, classes)
         self.columns.assign(classes, rows, np.arange(len(rows)), self.master.coef_matrix.shape[1])
         self.master.coef_matrix[classes, rows] = values

@@ -76,10 +76,11 @@ class Parameters:
         check_auto("probability_scale", scale, Real, 0, 1e6, low_open=True)
         check_callbacks(classifier.callbacks)
         check_verbose(classifier.verbose)
-        settings = _settings_of(classifier)
+        family = resolve_weak_learner(classifier.weak_learner)
+        divides = family.capabilities.divides and classifier.monotonic_cst is None
+        settings = _settings_of(classifier, divides)
         metric = watched_metric(classifier.early_stopping)
         patience_for(classifier.n_iter_no_change, settings.learning_rate)
-        family = resolve_weak_learner(classifier.weak_learner)
         if settings.columns_per_round > 1:
             check_capabilities(family, requires=["several_columns"])
         callbacks = list(classifier.callbacks or [])
@@ -106,17 +107,24 @@ class Parameters:
         )
 
 
-def _settings_of(classifier) -> Settings:
-    """Check the parameters of column generation and fill in the defaults of the correction."""
+def _settings_of(classifier, divides: bool) -> Settings:
+    """Check the parameters of column generation and fill in the defaults of the correction.
+
+    With `divides`, rounds of stage-wise training grow one learner for all classes.
+    """
     check_number("columns_per_round", classifier.columns_per_round, Integral, 1)
     check_number("max_working_sets", classifier.max_working_sets, Integral, 1)
     check_number("epsilon", classifier.epsilon, Real, 0.0)
     check_number("tol", classifier.tol, Real, 0.0)
     correction = check_choice("correction", classifier.correction, tuple(DEFAULTS))
+    defaults = DEFAULTS[correction]
+    if divides:
+        # Random codes make the learners differ; half of the examples makes larger errors.
+        defaults = defaults | {"subsample": 1.0}
     values = {}
     for name, high in {"C": LARGEST_C, "learning_rate": 1.0, "subsample": 1.0}.items():
         value = getattr(classifier, name)
-        value = DEFAULTS[correction][name] if value is None else value
+        value = defaults[name] if value is None else value
         values[name] = float(check_number(name, value, Real, 0.0, high, low_open=True))
     if correction == "total" and values["learning_rate"] != 1.0:
         raise ValueError(

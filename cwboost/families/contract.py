@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.outputs import unpack_outputs
+from cwboost.support.weights import effective_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +31,7 @@ __all__ = [
     "API_VERSION",
     "BindContext",
     "Capabilities",
+    "Division",
     "Priced",
     "Pricer",
     "PricingRequest",
@@ -67,6 +69,8 @@ class Capabilities:
     symmetric : bool, default=False
         For every learner h, -h is a learner of the family too. Of two classes only the second is
         then priced, since the best learner of the first one is the negative of its best.
+    divides : bool, default=False
+        The pricer offers `Pricer.divide`: one learner per round whose cells all targets share.
     """
 
     missing_values: bool = False
@@ -76,6 +80,7 @@ class Capabilities:
     monotonic: bool = False
     several_columns: bool = False
     symmetric: bool = False
+    divides: bool = False
 
     def names(self) -> list[str]:
         """Return the names of the capabilities that are declared."""
@@ -131,6 +136,14 @@ class BindContext:
     n_categories: np.ndarray | None = None
     monotonic: np.ndarray | None = None
 
+    def effective_size(self, n_samples: int) -> float:
+        """Return how many of `n_samples` examples of ordinary weight weigh as much as all.
+
+        Sizes that depend on the number of examples, such as the depth of a tree, should follow it:
+        a weight of 2 then means two copies.
+        """
+        return float(n_samples) if self.weight is None else effective_size(self.weight)
+
 
 @dataclass(frozen=True, eq=False)
 class PricingRequest:
@@ -145,15 +158,11 @@ class PricingRequest:
         A learner whose edge is not above this does not pay: a family need not return it.
     n_columns : int, default=1
         Largest number of learners wanted per target, the best one among them.
-    with_cells : bool, default=False
-        Learners that divide the examples into cells may say so, see `Priced.cells`; others ignore
-        it. At most one learner is then wanted per target.
     """
 
     rows: np.ndarray | None = None
     min_edge: float = 0.0
     n_columns: int = 1
-    with_cells: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,20 +182,12 @@ class Priced:
         The target of each learner, ascending. A target may have several learners, or none, which
         means that no learner has an edge above `PricingRequest.min_edge` (that none was found, if
         pricing is not exact). None: learner ``t`` is for target ``t``, one for every target.
-    cells : ndarray of shape (n, n_samples), dtype int32, or None, default=None
-        Only if the request says `with_cells`: the cell of each learner, such as the leaf of a tree,
-        in which each example is; the learner has one output there. `WeakLearners.graded` then
-        takes other outputs.
-    cell_counts : ndarray of shape (n,), dtype int64, or None, default=None
-        Number of cells of each learner; cells count from 0.
     """
 
     learners: WeakLearners
     outputs: np.ndarray
     edges: np.ndarray
     target: np.ndarray | None = None
-    cells: np.ndarray | None = None
-    cell_counts: np.ndarray | None = None
 
     def strongest(self) -> Priced:
         """Keep, of each target with learners, the one of greatest edge."""
@@ -195,6 +196,26 @@ class Priced:
         best = best_of_targets(self.edges, self.target)
         learners = self.learners.take(best)
         return Priced(learners, self.outputs[best], self.edges[best], self.target[best])
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """A division of the examples into cells, such as the leaves of a tree, for all targets.
+
+    Boosting sets an output per cell and target, from the weights of all examples.
+
+    Parameters
+    ----------
+    learners : WeakLearners
+        One learner, whose `WeakLearners.graded` takes these outputs.
+    cells : ndarray of shape (n_samples,), dtype int32
+        The cell of each example, as `WeakLearners.cells` counts them from 0.
+    n_cells : int
+    """
+
+    learners: WeakLearners
+    cells: np.ndarray
+    n_cells: int
 
 
 def best_of_targets(edges, target) -> np.ndarray:
@@ -211,7 +232,7 @@ class WeakLearners(ABC):
     Attributes
     ----------
     is_graded : bool
-        True if an output may be other than -1 and +1.
+        True for graded learners.
     """
 
     is_graded: bool = False
@@ -262,19 +283,23 @@ class WeakLearners(ABC):
         """Return one batch with the learners of `batches` one after the other."""
 
     def graded(self, outputs: np.ndarray, cover: np.ndarray | None = None) -> Self:
-        """Return learners with these outputs of their cells; needed if pricing tells cells.
+        """Return graded learners with these outputs; needed for `Pricer.divide`.
 
         Parameters
         ----------
         outputs : ndarray of shape (n_cells, n_outputs), dtype int8
-            Of all learners, one after the other, as `Priced.cells` counts their cells.
+            Of the cells of all learners, one after the other.
         cover : ndarray of shape (n_cells,), dtype float32, or None, default=None
             Weight of the training examples in each cell, for explanations.
         """
         raise NotImplementedError(f"{type(self).__name__} have no cells")
 
     def cells(self, X: Matrix) -> np.ndarray:
-        """Return the cell of each example, as `Priced.cells` counts them.
+        """Return the cell of each example in each learner; needed for `Pricer.divide`.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
 
         Parameters
         ----------
@@ -432,6 +457,24 @@ class Pricer(ABC):
         best = np.array([np.argmax(edges)] if len(edges) else [], dtype=np.intp)
         target = np.zeros(len(best), dtype=np.int64)
         return Priced(priced.learners.take(best), priced.outputs[best], edges[best], target)
+
+    def divide(
+        self, weights: NDArray[np.float64], request: PricingRequest = PricingRequest()
+    ) -> Division:
+        """Return one division of the examples for all targets; see `Capabilities.divides`.
+
+        A good one has a large ``sum over cells and targets t of |sum_i weights[t, i] in the cell|``
+        on examples that it has not seen.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_targets, n_samples), dtype float64
+            As for `price`.
+        request : PricingRequest
+            With `rows`, only these examples count, whatever the weights of the others are; cells
+            cover all examples nevertheless.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no cells")
 
     def rebound(self, context: BindContext) -> Pricer | None:
         """Return what `bind` returns for this matrix and another context; optional.

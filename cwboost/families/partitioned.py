@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Chosen",
+    "ChosenDivision",
     "PartitionContext",
     "PartitionPricer",
     "PartitionWeights",
     "PartitionedFamily",
     "PricingPlan",
-    "scales_of",
 ]
 
 
@@ -112,15 +112,26 @@ class Chosen:
         Sum over all examples of rounded weight times output, divided by the target's scale.
     target : ndarray of shape (n,), dtype int64
         The target of each learner, ascending; at most one learner per target.
-    cell_counts : ndarray of shape (n,), dtype int64, or None, default=None
-        Number of cells of each learner, if the request has `with_cells`; `PartitionPricer.cells`
-        then returns them.
     """
 
     learners: WeakLearners
     edges: np.ndarray
     target: np.ndarray
-    cell_counts: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenDivision:
+    """The division that a conversation chose; `PartitionPricer.cells` returns its cells.
+
+    Parameters
+    ----------
+    learners : WeakLearners
+        One learner, whose cells all targets share.
+    n_cells : int
+    """
+
+    learners: WeakLearners
+    n_cells: int
 
 
 class PartitionPricer(ABC):
@@ -146,13 +157,13 @@ class PartitionPricer(ABC):
     def outputs(self, learners: WeakLearners) -> np.ndarray:
         """Return outputs of `learners` here as packed bits, see `cwboost.pack_outputs`.
 
-        Those of graded learners as int8, of shape (n_learners, n_samples).
+        Those of graded learners as int8, of shape (n_learners, n_samples, n_outputs).
         """
 
     def cells(self, learners: WeakLearners) -> np.ndarray:
-        """Return the cell of each example here, see `cwboost.Priced`.
+        """Return the cell of each example here, see `cwboost.Division`.
 
-        Needed with `Chosen.cell_counts`.
+        Needed for `PricingPlan.divide`.
 
         Parameters
         ----------
@@ -214,6 +225,26 @@ class PricingPlan(ABC):
         Chosen
         """
 
+    def divide(
+        self, n_targets: int, rng: np.random.Generator, request: PricingRequest
+    ) -> Generator[object, tuple, ChosenDivision]:
+        """Choose one learner whose cells all targets share, in a conversation as `choose`.
+
+        Needed if the family has `Capabilities.divides`. The weights that come with the questions
+        have a scale of 1.
+
+        Parameters
+        ----------
+        n_targets : int
+        rng : numpy.random.Generator
+        request : PricingRequest
+
+        Returns
+        -------
+        ChosenDivision
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no cells")
+
     def merge(self, one: tuple, other: tuple) -> tuple:
         """Merge two summaries of different examples, `one` and `other`; by default, add them.
 
@@ -254,14 +285,3 @@ class PartitionedFamily(ABC):
         ValueError
             If a hyper-parameter is out of range; the message names it.
         """
-
-
-def scales_of(masses) -> np.ndarray:
-    """Return the powers of two that bring masses into (2**50, 2**51].
-
-    A mass is the sum of the absolute weights of a target, which may be wrong by rounding.
-    """
-    masses = np.asarray(masses, dtype=np.float64)
-    fraction, exponent = np.frexp(np.maximum(masses, 1e-290))
-    exponent = exponent + (fraction > 1.0 - 2.0**-8)
-    return np.where(masses > 0.0, np.ldexp(1.0, 51 - exponent), 1.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from cwboost.families.contract import PricingRequest
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.partitioned import (
     Chosen,
+    ChosenDivision,
     PartitionContext,
     PartitionPricer,
     PricingPlan,
@@ -26,12 +26,13 @@ from cwboost.kernels import (
     CategorySets,
     FoundStumps,
     chance_deviations,
+    weight_scales,
 )
 
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
 
-__all__ = ["PartitionTrees", "TreePlan"]
+__all__ = ["PartitionTrees", "TreePlan", "draw_code"]
 
 CODES = 256
 """Bins of a feature, missing values included."""
@@ -63,10 +64,9 @@ class TreePlan(PricingPlan):
         n_searched = bins.n_features if n_drawn is None else n_drawn
         settings = {
             "criterion": TREE_CRITERIA["edge"],
-            "trim": 0.0,
             "max_depth": 1,
             "max_leaves": 0,
-            "min_samples_leaf": 1,
+            "leaf_mass": 0.0,
             "max_features": n_searched,
             "chance": chance_deviations(n_searched * THRESHOLDS_SEARCHED),
         }
@@ -75,28 +75,26 @@ class TreePlan(PricingPlan):
         return plan
 
     def bind(self, X: Matrix, context: PartitionContext) -> PartitionTrees:
-        binned = BinnedMatrix(X, self.bins, n_threads=context.n_threads)
-        return PartitionTrees(binned, self.settings["min_samples_leaf"] > 1)
+        return PartitionTrees(BinnedMatrix(X, self.bins, n_threads=context.n_threads))
 
     def choose(
         self, scales: np.ndarray, rng: np.random.Generator, request: PricingRequest
     ) -> Generator[object, tuple, Chosen]:
         seeds = rng.integers(0, 2**64, size=len(scales), dtype=np.uint64)
-        trees, bounds = GrowingTrees(self.bins, seeds, **self.settings), np.zeros(len(scales))
-        trim = self.settings["trim"]
-        if trim:
-            (masses,) = yield ("masses",)
-            bounds = trees.bounds(masses)
-        yield from _grow(trees, bounds)
-        nodes, edges = trees.finish(request.with_cells)
-        if trim:  # the edges over all examples, those trimmed included
-            edges, totals = yield "edges", self._learners(nodes)
-            if (edges < np.abs(totals)).any():
-                nodes = trees.constants(edges, totals)
-            edges = np.maximum(edges, np.abs(totals))
-        learners = self._learners(nodes)
-        counts = learners.cell_counts if request.with_cells else None
-        return Chosen(learners, edges / scales, np.arange(len(scales)), counts)
+        trees = GrowingTrees(self.bins, seeds, **self.settings)
+        yield from _grow(trees, "start")
+        nodes, edges = trees.finish(merge=True)
+        return Chosen(self._learners(nodes), edges / scales, np.arange(len(scales)))
+
+    def divide(
+        self, n_targets: int, rng: np.random.Generator, request: PricingRequest
+    ) -> Generator[object, tuple, ChosenDivision]:
+        code, seeds = draw_code(n_targets, rng), rng.integers(0, 2**64, size=1, dtype=np.uint64)
+        (masses,) = yield "combine", code
+        trees = GrowingTrees(self.bins, seeds, **self.settings)
+        yield from _grow(trees, "start combined", weight_scales(masses))
+        learners = self._learners(trees.finish(merge=False)[0])
+        return ChosenDivision(learners, int(learners.cell_counts[0]))
 
     def find_stumps(
         self, n_targets: int, seed: int = 0
@@ -119,13 +117,13 @@ class TreePlan(PricingPlan):
         """
         bins, seeds = self.bins, np.full(n_targets, seed, dtype=np.uint64)
         growing = GrowingTrees(bins, seeds, **self.settings)
-        roots = yield from _grow(growing, np.zeros(n_targets))
-        nodes, edges = growing.finish(with_cells=False)
+        roots = yield from _grow(growing, "start")
+        nodes, edges = growing.finish(merge=True)
         trees = ThresholdTrees.from_nodes(nodes)
         stumps = trees.stumps()
         assert stumps is not None, "trees of one comparison at most"
         feature, threshold, polarity, missing = stumps
-        sums, norms = roots[:, 0], np.sqrt(roots[:, 3]) * 2.0**26
+        sums, norms = roots[:, 0], np.sqrt(roots[:, 2]) * 2.0**26
         # As in the search of sorted features: halfway between neighbouring bins in single
         # precision; without missing values in training, these get the better constant's output.
         number = np.flatnonzero((feature >= 0) & np.isfinite(threshold))
@@ -141,23 +139,43 @@ class TreePlan(PricingPlan):
         return TreeLearners(ThresholdTrees.from_nodes(nodes), self.bins.n_features)
 
 
-def _grow(trees, bounds):
+def draw_code(n_targets: int, rng: np.random.Generator) -> np.ndarray:
+    """Return -1 or +1 per target, half of them each: the two sides that a shared tree separates.
+
+    On ``code @ weights`` the pair weights of two classes on one side cancel, so that the tree
+    grows for the two-class problem of the sides.
+
+    Parameters
+    ----------
+    n_targets : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (n_targets,), dtype float64
+    """
+    return np.where(rng.permutation(n_targets) < n_targets // 2, -1.0, 1.0)
+
+
+def _grow(trees, step: str, scales=None):
     """Grow trees to the end; a conversation that returns the sums at the roots.
 
     Parameters
     ----------
     trees : GrowingTrees
-    bounds : ndarray of shape (n_trees,), dtype float64
-        Least magnitude of the weights that take part in the growth of each tree.
+    step : {"start", "start combined"}
+        Grow on the weights, or on their last combination.
+    scales : ndarray of shape (n_trees,), dtype float64, default=None
+        Powers of two by which a combination is multiplied before it is rounded.
     """
-    step, about, roots = "start", bounds, None
+    about, roots = scales, None
     while trees.is_open:
         first, nodes, features = trees.ask()
         if step == "more" and not len(nodes):
             step, about = "split", trees.split()
             continue
-        totals, sums, counts = yield step, about, first, nodes, features
-        trees.search(totals, sums, counts)
+        totals, sums = yield step, about, first, nodes, features
+        trees.search(totals, sums)
         step, about, roots = "more", None, totals if roots is None else roots
     return roots
 
@@ -168,26 +186,26 @@ class PartitionTrees(PartitionPricer):
     Outputs are those of any learners whose flat form compares features.
     """
 
-    def __init__(self, binned: BinnedMatrix, counted):
+    def __init__(self, binned: BinnedMatrix):
         self._bins = binned.bins
-        self._rows = NodeRows(binned, counted, binned.n_threads)
-        self._evaluated = None, None, None
+        self._rows = NodeRows(binned, binned.n_threads)
+        self._combined = np.empty((1, 0))
 
     def summarise(self, weights, question):
-        rows, signed, scales = self._rows, weights.weights, weights.scales
+        rows = self._rows
         match question:
-            case ("masses",):
-                return (rows.masses(signed, scales),)
-            case ("edges", learners):
-                packed, _ = self._evaluate(learners)
-                return rows.edges(packed, signed, scales)
-            case ("start", bounds, first, nodes, features):
-                rows.start(signed, scales, bounds)
+            case ("combine", code):
+                self._combined = rows.combine(weights.weights, code)[None]
+                return (np.abs(self._combined).sum(axis=1),)
+            case ("start", None, first, nodes, features):
+                rows.start(weights.weights, weights.scales)
+            case ("start combined", scales, first, nodes, features):
+                rows.start(self._combined, scales)
             case ("split", (places, splits), first, nodes, features):
                 rows.split(places, splits)
             case ("more", None, first, nodes, features):
                 pass  # of the same nodes
-        return rows.totals(first), *rows.histograms(nodes, features)
+        return rows.totals(first), rows.histograms(nodes, features)
 
     def outputs(self, learners):
         packed, cells = self._evaluate(learners)
@@ -197,20 +215,17 @@ class PartitionTrees(PartitionPricer):
         return self._evaluate(learners)[1]
 
     def _evaluate(self, learners):
-        """Return packed outputs and cells; of the last trees, they are known."""
-        key = _nodes_key(learners.arrays())
-        if self._evaluated[0] != key:
-            self._evaluated = key, *self._outputs_and_cells(learners.flat_form())
-        return self._evaluated[1:]
-
-    def _outputs_and_cells(self, trees):
+        """Return packed outputs and cells."""
+        trees = learners.flat_form()
         inner = trees.feature >= 0
         features = trees.feature[inner]
         first, width = np.zeros((2, len(inner)), dtype=np.int64)
         first[inner] = self._bins.bins_below(features, trees.threshold[inner])
         last = np.minimum(self._bins.n_bins[features] + (trees.missing[inner] > 0), CODES)
         width[inner] = last - first[inner]
-        fields = {name: getattr(trees, name) for name in ("left", "feature", "output")}
+        fields = {"left": trees.left, "feature": trees.feature}
+        if not learners.is_graded:
+            fields["output"] = trees.output
         if trees.category_sets is not None:
             is_set = trees.category_sets.is_set
             fields |= {"categorical": is_set, "right": self._sides(trees, is_set)}
@@ -232,8 +247,3 @@ class PartitionTrees(PartitionPricer):
             sides[len(known) :] = trees.missing[node] > 0
             right[node] = np.packbits(sides, bitorder="little")
         return right.view("<u8")
-
-
-def _nodes_key(arrays) -> bytes:
-    """Return a key of trees, by their arrays."""
-    return blake2b(b"".join(array.tobytes() for array in arrays.values())).digest()

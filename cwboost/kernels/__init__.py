@@ -23,6 +23,7 @@ from cwboost.kernels.sketch import FeatureSketch
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads
 from cwboost.kernels.tree_scores import TreeScores
+from cwboost.kernels.weight_scales import weight_scales
 
 __all__ = [
     "THRESHOLDS_SEARCHED",
@@ -59,4 +60,5 @@ __all__ = [
     "softmax",
     "thresholds_between",
     "usable_threads",
+    "weight_scales",
 ]

@@ -31,14 +31,19 @@ class RowSampler:
         sample, ascending; all weights and None if all examples are in it.
         """
         weights = master.weights[self._wanted]
-        if self.takes_all:
+        rows = self.draw_rows(weights.shape[1], rng)
+        if rows is None:
             return weights, None
-        if len(self._places) != weights.shape[1]:
-            self._places = np.arange(weights.shape[1])
-        seed = int(rng.integers(2**63))
-        rows = draw_rows(self._places, len(self._places), self._share, seed)
         self._room = sampled(weights, rows, self._share, self._room)
         return self._room, rows
+
+    def draw_rows(self, n_samples: int, rng: np.random.Generator) -> np.ndarray | None:
+        """Draw the indices of a sample, ascending; None if all examples are in it."""
+        if self.takes_all:
+            return None
+        if len(self._places) != n_samples:
+            self._places = np.arange(n_samples)
+        return draw_rows(self._places, n_samples, self._share, int(rng.integers(2**63)))
 
 
 def sampled(weights, rows, share: float, out=None) -> np.ndarray:

@@ -12,9 +12,10 @@ from sklearn.base import clone
 
 from cwboost.families.contract import BindContext, PricingRequest
 from cwboost.families.outputs import pack_outputs
-from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights, scales_of
+from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.sample import read_only
+from cwboost.kernels import weight_scales
 from cwboost.testing.material import (
     N_TARGETS,
     WHOLE,
@@ -272,7 +273,7 @@ def _check_partitions_of(family, X, weights, what, **facts):
 
 def _priced_on_partitions(plan, parts, weights, what, order=1):
     """Hold one conversation; return learners and edges."""
-    scales = scales_of(np.abs(weights).sum(axis=1))
+    scales = weight_scales(np.abs(weights).sum(axis=1))
     ends = np.cumsum([len(part) for part in parts])
     pricers, own = [], []
     for part, end in zip(parts, ends):

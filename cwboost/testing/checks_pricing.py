@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
 from cwboost.families.contract import Pricer
 from cwboost.families.sealing.forms import check_forms
+from cwboost.families.sealing.pricer import check_division
 from cwboost.testing.material import (
     N_TARGETS,
     WHOLE,
@@ -45,34 +44,28 @@ def check_edges(family):
         )
 
 
-def check_cells(family):
-    """Check that learners have one output per cell, if pricing tells cells, and take others."""
+def check_divisions(family):
+    """Check that a division has the cells of its learner, which takes outputs per cell."""
+    if not family.capabilities.divides:
+        return
     for what, X, weights in problems():
-        request = replace(WHOLE, with_cells=True)
-        priced = bind(family, X).price(weights, request)
-        outputs = assert_priced(family, priced, X, weights, what)
-        if priced.cells is None:
-            return
-        first = np.cumsum(priced.cell_counts) - priced.cell_counts
-        cells = priced.cells + first[:, None]
-        assert np.array_equal(priced.learners.cells(X), priced.cells.T), (
-            f"{what}: cells(X) must be the cells that price() told"
+        division = bind(family, X).divide(weights, WHOLE)
+        check_division(division, family.learners_type, len(X), AssertionError)
+        cells = division.cells
+        assert np.array_equal(division.learners.cells(X)[:, 0], cells), (
+            f"{what}: cells(X) must be the cells of the division"
         )
-        given = np.random.default_rng(0).integers(-127, 128, (priced.cell_counts.sum(), 3))
-        graded = priced.learners.graded(given.astype(np.int8))
-        assert graded.is_graded, f"{what}: learners with other outputs must be graded"
-        assert np.array_equal(graded.outputs(X), given[cells].transpose(1, 0, 2)), (
-            f"{what}: graded learners must have the outputs of the cells that price() told"
+        outputs = np.random.default_rng(0).integers(-127, 128, (division.n_cells, 3))
+        graded = division.learners.graded(outputs.astype(np.int8))
+        assert graded.is_graded, f"{what}: learners with outputs per cell must be graded"
+        assert np.array_equal(graded.outputs(X)[:, 0], outputs[cells]), (
+            f"{what}: graded learners must have the outputs of their cells"
         )
-        signs = np.where(graded.outputs(X) < 0, -1, 1).reshape(len(X), -1)
+        signs = np.where(outputs < 0, -1, 1)[cells]
         assert np.array_equal(graded.signs().outputs(X), signs), (
             f"{what}: signs() must have the signs of the outputs"
         )
         _check_graded(graded, family, X, what)
-        lowest, highest = np.full(len(given), 2), np.full(len(given), -2)
-        np.minimum.at(lowest, cells, outputs.T)
-        np.maximum.at(highest, cells, outputs.T)
-        assert (lowest >= highest).all(), f"{what}: a learner has two outputs in one cell"
 
 
 def _check_graded(graded, family, X, what) -> None:

@@ -68,6 +68,7 @@ CLAIM_OF_CHECK = {
     "check_partitions": "partitioned",
     "check_rebound": "rebound",
     "check_several_columns": "several_columns",
+    "check_divisions": "divides",
     "check_symmetric": "symmetric",
     "check_sparse_input": "sparse_input",
     "check_sparse_memory": "sparse_input",

@@ -33,8 +33,8 @@ MOST_DRAWN = 64
 DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 5, 2048, 1.5
 """Depth "auto" up to this number of examples, and what each doubling adds."""
 
-LEAST_IN_LEAF, FEWEST_LEAVES = 10, 50
-"""Examples of a leaf, if there are enough for the second number of leaves."""
+LEAF_WEIGHT, FEWEST_LEAVES = 20, 25
+"""Least weight of a leaf, if there is enough for the second number of leaves."""
 
 NO_LIMIT = np.iinfo(np.int64).max
 
@@ -54,9 +54,11 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_leaf_nodes : int or None, default=None
         Largest number of leaves, at least 2: the node of largest gain is split first, until the
         tree has this number of leaves. None splits nodes depth first, without a limit.
-    min_samples_leaf : int or "auto", default="auto"
-        Least number of training examples of non-zero weight in a leaf. "auto" is 10, with
-        less than 500 examples a fiftieth of them.
+    min_leaf_weight : float or "auto", default="auto"
+        Least sum of the absolute pair weights in a leaf, as a multiple of their mean for an example
+        of ordinary weight: a leaf of average examples has at least this number of them, one of
+        examples that are hard to classify fewer. "auto" is 20, with less than 500 examples a
+        25th of their number.
     max_features : int, float, "sqrt", "auto" or None, default="auto"
         Number of features drawn at each node among those that vary there: an int is that number,
         a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes all.
@@ -73,13 +75,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_bins : int, default=256
         Largest number of bins per feature, 2 to 256, including the bin of missing values if there
         are any. A feature with at most this number of distinct values is not rounded.
-    trim : float or "auto", default="auto"
-        In [0, 1). Examples of the smallest weights, up to this fraction of the sum of a target's
-        absolute weights, are left out when its tree is grown (weight trimming, Friedman, Hastie
-        and Tibshirani 2000); they count in its outputs and edge. Boosting soon concentrates the
-        weight on few examples, and the cost of growing is proportional to their number. "auto" is
-        0 with criterion "edge" and 0.05 with "gini".
-
     Notes
     -----
     NaN goes to the side of greater gain, learned at each node, or to the heavier side if the node
@@ -109,21 +104,19 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         self,
         max_depth="auto",
         max_leaf_nodes=None,
-        min_samples_leaf="auto",
+        min_leaf_weight="auto",
         max_features="auto",
         criterion="gini",
         categories="codes",
         max_bins=256,
-        trim="auto",
     ):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
+        self.min_leaf_weight = min_leaf_weight
         self.max_features = max_features
         self.criterion = criterion
         self.categories = categories
         self.max_bins = max_bins
-        self.trim = trim
 
     @property
     def capabilities(self):
@@ -137,6 +130,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             max_categories=most,
             monotonic=True,
             symmetric=True,
+            divides=True,
         )
 
     def bind(self, X, context):
@@ -145,7 +139,8 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     def bind_rows(self, X, rows, context):
         if rows is not None and len(rows) < X.shape[0]:
             X, rows = X[rows], None
-        settings = self._settings(*X.shape)
+        n_samples = X.shape[0] if rows is None else len(rows)
+        settings = self._settings(context.effective_size(n_samples), X.shape[1])
         n_threads = usable_threads(context.n_threads)
         binned = BinnedMatrix(
             X,
@@ -159,7 +154,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     def check_partitioned(self):
         if self.max_leaf_nodes is not None:
             raise ValueError(
-                f"max_leaf_nodes: expected None on partitions, got {self.max_leaf_nodes!r}"
+                f"max_leaf_nodes must be None on partitions, got {self.max_leaf_nodes!r}"
             )
 
     def describe(self, X):
@@ -171,24 +166,29 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         bins = Bins.from_sketches(
             descriptions, self.max_bins, n_categories=self._n_categories(context)
         )
-        n_rows = sum(own.n_rows for own in descriptions)
-        settings = self._settings(n_rows, bins.n_features)
+        size = context.effective_size(sum(own.n_rows for own in descriptions))
+        settings = self._settings(size, bins.n_features)
         return cwboost.TreePlan(bins, settings)
 
-    def _depth(self, n_samples):
+    def _depth(self, size):
         if isinstance(self.max_depth, str) and self.max_depth == "auto":
-            doublings = max(0.0, math.log2(max(1, n_samples) / FEW_EXAMPLES))
+            doublings = max(0.0, math.log2(max(1.0, size) / FEW_EXAMPLES))
             return DEPTH + round(DEPTH_PER_DOUBLING * doublings)
         if self.max_depth is None:
             return NO_LIMIT
         _check_int("max_depth", self.max_depth, 1, or_else=", 'auto' or None")
         return min(self.max_depth, NO_LIMIT)
 
-    def _least_in_leaf(self, n_samples):
-        if isinstance(self.min_samples_leaf, str) and self.min_samples_leaf == "auto":
-            return max(1, min(LEAST_IN_LEAF, n_samples // FEWEST_LEAVES))
-        _check_int("min_samples_leaf", self.min_samples_leaf, 1, or_else=" or 'auto'")
-        return self.min_samples_leaf
+    def _leaf_mass(self, size):
+        """Return the least fraction of the mass of a tree in a leaf, by the effective size."""
+        weight = self.min_leaf_weight
+        if isinstance(weight, str) and weight == "auto":
+            weight = min(LEAF_WEIGHT, size / FEWEST_LEAVES)
+        elif isinstance(weight, bool) or not isinstance(weight, Real):
+            raise TypeError(f"min_leaf_weight must be a number or 'auto', got {weight!r}")
+        elif not 0 <= weight < math.inf:
+            raise ValueError(f"min_leaf_weight must be finite and >= 0, got {weight!r}")
+        return float(weight) / max(size, 1.0)
 
     def _n_categories(self, context):
         """Return the numbers of categories of columns that are split into subsets."""
@@ -200,40 +200,33 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             return min(max(1, (n_features + 1) // 2), MOST_DRAWN)
         return cwboost.count_max_features(self.max_features, n_features)
 
-    def _settings(self, n_samples, n_features):
-        """Check the hyper-parameters and return them in the kernel's terms."""
+    def _settings(self, size, n_features):
+        """Check the hyper-parameters and return them in the kernel's terms.
+
+        `size` is the effective number of examples.
+        """
         _check_int("max_bins", self.max_bins, 2, 256)
         if self.max_leaf_nodes is not None:
             _check_int("max_leaf_nodes", self.max_leaf_nodes, 2)
         if not isinstance(self.criterion, str) or self.criterion not in TREE_CRITERIA:
             raise ValueError(
-                f"criterion: expected one of {sorted(TREE_CRITERIA)}, got {self.criterion!r}"
+                f"criterion must be one of {sorted(TREE_CRITERIA)}, got {self.criterion!r}"
             )
         if not isinstance(self.categories, str) or self.categories not in CATEGORIES:
-            raise ValueError(f"categories: expected one of {CATEGORIES}, got {self.categories!r}")
+            raise ValueError(f"categories must be one of {CATEGORIES}, got {self.categories!r}")
         n_drawn = self._n_drawn(n_features)
         return {
             "criterion": TREE_CRITERIA[self.criterion],
-            "trim": self._trimmed_fraction(0.0 if self.criterion == "edge" else 0.05),
-            "max_depth": self._depth(n_samples),
+            "max_depth": self._depth(size),
             "max_leaves": self.max_leaf_nodes or 0,
-            "min_samples_leaf": self._least_in_leaf(n_samples),
             "max_features": n_drawn,
+            "leaf_mass": self._leaf_mass(size),
             "chance": chance_deviations(n_drawn * THRESHOLDS_SEARCHED),
         }
 
-    def _trimmed_fraction(self, automatic):
-        if isinstance(self.trim, str) and self.trim == "auto":
-            return automatic
-        if isinstance(self.trim, bool) or not isinstance(self.trim, Real):
-            raise TypeError(f"trim: expected a number or 'auto', got {self.trim!r}")
-        if not 0 <= self.trim < 1:
-            raise ValueError(f"trim: expected a number in [0, 1), got {self.trim!r}")
-        return float(self.trim)
-
 
 class TreePricer(cwboost.Pricer):
-    """Trees on one training matrix, one grown per target in each round."""
+    """Trees on one training matrix: one per target, or one whose leaves all targets share."""
 
     def __init__(self, grower, binned, context):
         self.n_samples = binned.n_rows
@@ -245,15 +238,18 @@ class TreePricer(cwboost.Pricer):
     def price(self, weights, request=cwboost.PricingRequest()):
         weights = np.require(weights, np.float64, "A")
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
-        # A constraint fixes the signs of leaves.
-        with_cells = request.with_cells and self._monotonic is None
-        nodes, packed, edges, cells = self._grower.grow(
-            weights, seeds, request.rows, self._monotonic, with_cells
-        )
-        trees = cwboost.ThresholdTrees.from_nodes(nodes)
-        learners = cwboost.TreeLearners(trees, self._n_features)
-        counts = learners.cell_counts if with_cells else None
-        return cwboost.Priced(learners, packed, edges, cells=cells, cell_counts=counts)
+        nodes, packed, edges = self._grower.grow(weights, seeds, request.rows, self._monotonic)
+        return cwboost.Priced(self._learners(nodes), packed, edges)
+
+    def divide(self, weights, request=cwboost.PricingRequest()):
+        weights = np.require(weights, np.float64, "A")
+        code = cwboost.draw_code(len(weights), self._random_state)
+        seed = int(self._random_state.integers(0, 2**64, dtype=np.uint64))
+        nodes, cells = self._grower.divide(weights, code, seed, request.rows)
+        return cwboost.Division(self._learners(nodes), cells, len(nodes["feature"]))
+
+    def _learners(self, nodes):
+        return cwboost.TreeLearners(cwboost.ThresholdTrees.from_nodes(nodes), self._n_features)
 
     def rebound(self, context):
         other = copy(self)
@@ -263,7 +259,7 @@ class TreePricer(cwboost.Pricer):
 
 def _check_int(name, value, low, high=None, or_else=""):
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}: expected an int{or_else}, got {value!r}")
+        raise TypeError(f"{name} must be an int{or_else}, got {value!r}")
     if value < low or (high is not None and value > high):
         span = f"at least {low}" if high is None else f"{low} to {high}"
-        raise ValueError(f"{name}: expected {span}, got {value!r}")
+        raise ValueError(f"{name} must be {span}, got {value!r}")

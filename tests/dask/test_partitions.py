@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.dummy import DummyClassifier
 
 from cwboost import (
+    Division,
     MixedFamily,
     ProjectionFamily,
     SklearnFamily,
@@ -167,9 +168,9 @@ def test_the_bytes_of_a_round_follow_the_formula(data):
 
 
 def test_scores_on_partitions_are_those_of_the_trees(data):
-    """Outputs come from codes there, and are kept from the sums of the edges of trimmed trees."""
+    """Cells come from codes there."""
     X, y = data
-    training = train(TreeFamily(min_samples_leaf=3), split(X, y, 400), 5, learning_rate=0.3)
+    training = train(TreeFamily(), split(X, y, 400), 5, learning_rate=0.3)
     ensemble, first = training.model.ensemble(), 0
     for partition in (p for host in training.crew.hosts for p in host.partitions.values()):
         n = partition.pairs.n_samples
@@ -208,7 +209,7 @@ def test_families_that_partitions_refuse(family, error, message):
 def test_cells_that_a_family_counts_wrongly_are_refused_where_they_are(data, monkeypatch):
     cells = PartitionTrees.cells
     monkeypatch.setattr(PartitionTrees, "cells", lambda *given: cells(*given) + np.int32(10**6))
-    with pytest.raises(ValueError, match=r"partition 0 .*: cells must lie below cell_counts"):
+    with pytest.raises(ValueError, match=r"partition 0 .*: cells must be below n_cells"):
         train(TreeFamily(), split(*data, 300), 1)
 
 
@@ -220,7 +221,7 @@ def test_every_member_of_a_master_works_on_one_machine_and_on_partitions(data):
     outputs = pack_outputs(np.where(X[:, :2] > 0, 1, -1).astype(np.int8))
     here.add_paying(SimpleNamespace(outputs=outputs), np.ones(2), 0.0, np.arange(2))
     calls = {"dual_bound": (1.0,), "update_layer": (np.full(11, -1),)}
-    cells = np.array([3]), np.zeros((1, len(y)), np.int32), np.array([1]), 0.5
+    division = Division(None, np.zeros(len(y), np.int32), 1)
     nothing = SimpleNamespace(outputs=outputs[:0], keys=np.zeros((0, 8), np.uint8))
     for master in (here, there):
         calls["add_paying"] = nothing, np.zeros(0), 0.0, np.zeros(0, np.int64)
@@ -237,5 +238,5 @@ def test_every_member_of_a_master_works_on_one_machine_and_on_partitions(data):
         )
         assert [len(v) for v in master.violations()] == [len(c) for c in master.coef]
     objective = here.objective
-    here.step_cells(*cells)
+    here.step_cells(division, here.n_classes, 0.5, 0.0)
     assert here.objective - here.cell_coef < objective

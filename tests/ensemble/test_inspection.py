@@ -67,10 +67,10 @@ def test_shares_of_a_tree_by_hand():
 
 
 def test_gains_of_trees_by_the_definition():
-    """Against sums over the examples of each node; without trimming the unit is the edge."""
+    """Against sums over the examples of each node; the unit is the edge."""
     rng = np.random.default_rng(3)
     X, weights = rng.normal(size=(200, 4)), rng.normal(size=(3, 200)) + 0.2
-    family = get_family("tree")(max_depth=4, trim=0.0, max_features=2)
+    family = get_family("tree")(max_depth=4, max_features=2)
     context = BindContext(n_targets=3, random_state=rng)
     priced = family.bind(X, context).price(weights)
     trees = priced.learners.flat_form()
@@ -107,9 +107,13 @@ def test_noise_gets_little(family, correction):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1000, 10))
     y = 2 * (X[:, 0] > 0) + (X[:, 1] > 0.3)
-    options = {"init": None, "n_estimators": 15, "C": 1e4, "subsample": 1.0, "random_state": 0}
-    clf = CWBoostClassifier(family, correction=correction, **options)
-    assert clf.fit(X, y).feature_importances_[2:].max() < 0.02
+    # As many trees, whether a round grows one for all classes or one per class.
+    n_rounds = 60 if correction == "stagewise" else 15
+    options = {"init": None, "n_estimators": n_rounds, "C": 1e4, "subsample": 1.0}
+    clf = CWBoostClassifier(family, correction=correction, random_state=0, **options).fit(X, y)
+    # A tree that all classes share serves none of them alone.
+    most = 0.03 if clf.ensemble_.learners.is_graded else 0.02
+    assert clf.feature_importances_[2:].max() < most
 
 
 def test_late_trees_do_not_hide_what_the_first_ones_gained():
@@ -121,7 +125,7 @@ def test_late_trees_do_not_hide_what_the_first_ones_gained():
         CWBoostClassifier("tree", init=None, n_estimators=n, random_state=0)
         .fit(X, y)
         .feature_importances_
-        for n in (10, 150)
+        for n in (40, 300)
     )
     np.testing.assert_allclose(many, few, atol=0.05)
     assert many[:2].sum() > 0.85

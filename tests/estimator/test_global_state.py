@@ -81,8 +81,8 @@ def methods():
                 yield cls, name
 
 
-GIVEN = {"X": X, "y": Y, "label": Y[0], "C": 100.0}
-MORE = {"thin": ["C"]}
+GIVEN = {"X": X, "y": Y, "label": Y[0], "C": 100.0, "background": X}
+MORE = {"thin": ["C"], "shap_values": ["background"]}
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")

@@ -24,9 +24,10 @@ def trained(request, halves):
 
 def outputs_by_class(clf, X):
     """Return the outputs of the learners of each class, and their numbers."""
-    path = clf.ensemble_.path
+    ensemble = clf.ensemble_.class_wise()
+    path = ensemble.path
     of_class = dict(zip(path.column.tolist(), path.score_index.tolist()))
-    outputs = clf.ensemble_.learners.signs().outputs(X)
+    outputs = ensemble.learners.outputs(X)
     ids = [[j for j, c in of_class.items() if c == k] for k in range(len(clf.classes_))]
     return [outputs[:, some].T for some in ids]
 
@@ -40,7 +41,7 @@ def test_objective_is_that_of_solve_master_on_the_same_columns(trained, halves):
     (objective,) = thin.history_["objective"]
     assert objective == pytest.approx(expected.objective, rel=1e-3)
     assert objective >= expected.objective * (1 - 1e-10)
-    assert 0 < len(thin.ensemble_.learners) < 0.8 * len(trained.ensemble_.learners)
+    assert 0 < len(thin.ensemble_.learners) < 0.8 * len(trained.ensemble_.class_wise().learners)
     assert thin.history_["max_violation"] <= thinning.EPSILON
     # The same number from the scores alone.
     F = thin.ensemble_.scores(X)
@@ -104,7 +105,7 @@ def test_a_model_that_was_saved_without_its_stages_is_thinned(trained, halves, t
     trained.save(tmp_path / "full.cwb", staged=False)
     full = load_model(tmp_path / "full.cwb")
     thin = full.thin(*halves[:2], C=1e2)
-    assert 0 < len(thin.ensemble_.learners) <= len(full.ensemble_.learners)
+    assert 0 < len(thin.ensemble_.learners) <= len(full.ensemble_.class_wise().learners)
 
 
 @pytest.mark.slow

@@ -32,12 +32,12 @@ def data():
     return X[:900], y[:900], X[900:], y[900:]
 
 
-def test_patches_make_fewer_errors_than_trees_and_are_saved(PatchFamily, data, tmp_path):
+def test_patches_make_fewer_errors_than_stumps_and_are_saved(PatchFamily, data, tmp_path):
     X, y, X_test, y_test = data
     settings = {"init": None, "n_estimators": 150, "random_state": 0}
-    trees = CWBoostClassifier("tree", **settings).fit(X, y)
+    stumps = CWBoostClassifier("stump", **settings).fit(X, y)
     patches = CWBoostClassifier(PatchFamily(), **settings).fit(X, y)
-    assert 1 - patches.score(X_test, y_test) < 0.9 * (1 - trees.score(X_test, y_test))
+    assert 1 - patches.score(X_test, y_test) < 0.9 * (1 - stumps.score(X_test, y_test))
     importances = patches.feature_importances_.reshape(8, 8)
     assert importances[2:6, 2:6].sum() > 4 * importances[:, [0, 7]].sum()
     patches.save(tmp_path / "model.cwb")

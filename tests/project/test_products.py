@@ -28,7 +28,6 @@ ALLOWED = {
     "cwboost/ensemble/shapley.py": f"{EXACT}; {SPARSE}",
     "cwboost/ensemble/directed_shapley.py": SPARSE,
     "cwboost/ensemble/inspection.py": SPARSE,
-    "cwboost/kernels/binned_matrix.py": EXACT,
     "cwboost/families/contract.py": f"{SPARSE}; the default edges of shared outputs are checked",
     "cwboost/families/flat_forms.py": SPARSE,
     "cwboost/families/composed/sklearn_learners.py": SPARSE,

@@ -57,8 +57,6 @@ ASKED = "def price(self, weights, request=None):"
 BEST = "total = rows.sum(axis=1)"
 DRAWN = "return features if self.exact else features[self.rng.random(len(features)) < self.share]"
 PRICED = "return Priced(learners, packed, edges, target)"
-TELLS_CELLS = """cells = np.zeros((len(found), self.n_samples), np.int32)
-return Priced(learners, packed, edges, target, cells, np.ones(len(found), np.int64))"""
 SHARED = "edges = np.abs((weights * outputs).sum(axis=1)).sum(keepdims=True)"
 OUTPUTS = "return outputs"
 LEARNERS = "def __len__(self):"
@@ -211,8 +209,6 @@ FAULTS = {
          "best_constant", "are below the constant's"),
     ],
     PRICED: [
-        (TELLS_CELLS, "cells", "ReferenceLearners have no cells"),
-        (TELLS_CELLS.replace("zeros", "ones"), "cells", "cells must lie below cell_counts"),
         (result("packed[0, 0] ^= 1"), "edges", "disagree on 1 examples, first example 0"),
         (result("packed[:, -1] ^= 0x80 if self.n_samples % 8 else 0"),
          "edges", "bits after the last example must be 0"),
@@ -336,6 +332,8 @@ FAULTS = {
         ("api_version = 2", "declarations", "written for version 2 of the contract"),
     ],
     CAN: [
+        ("Capabilities(missing_values=True, divides=True)", "divisions",
+         "ReferencePricer has no cells"),
         ("Capabilities(max_categories=10)",
          "categories", "edges depend on the numbering of the categories"),
         ("Capabilities(monotonic=True)", "monotonic", r"break the constraint \+1 on feature 0"),

@@ -84,15 +84,14 @@ def trees(rng):
             grower = TreeGrower(
                 BinnedMatrix(X),
                 criterion=TREE_CRITERIA[criterion],
-                trim=0.01,
                 max_depth=5,
                 max_leaves=0,
-                min_samples_leaf=2,
+                leaf_mass=0.01,
                 max_features=19,
                 chance=chance_deviations(19),
                 n_threads=1,
             )
-            nodes, packed, edges, _ = grower.grow(weights, seeds)
+            nodes, packed, edges = grower.grow(weights, seeds)
             name = f"{criterion}, missing: {missing}"
             yield f"trees, {name}", hash_of(packed, edges, *nodes.values())
             forms = ThresholdTrees(**nodes)

@@ -46,18 +46,18 @@ def edge_in_order(weights, right):
     return total
 
 
-def find_split(X, weights, criterion, min_samples_leaf):
+def find_split(X, weights, criterion, least_mass):
     mass = np.abs(weights).sum()
     tolerance = ROUNDING * mass
-    n = len(weights)
-    if n < max(2, 2 * min_samples_leaf) or mass - abs(weights.sum()) <= tolerance:
+    if len(weights) < 2 or mass < 2 * least_mass or mass - abs(weights.sum()) <= tolerance:
         return None
     parent = criterion_value(criterion, weights)
     found = []
     for f in range(X.shape[1]):
         for threshold, missing in candidates(X[:, f], weights):
             right = goes_right(X[:, f], threshold, missing)
-            if min(right.sum(), n - right.sum()) < min_samples_leaf:
+            masses = np.abs(weights[right]).sum(), np.abs(weights[~right]).sum()
+            if min(masses) < least_mass or right.all() or not right.any():
                 continue
             gain = (
                 criterion_value(criterion, weights[~right])
@@ -77,8 +77,9 @@ def find_split(X, weights, criterion, min_samples_leaf):
     return tied[int(np.argmax(edges))]
 
 
-def grow(X, weights, *, criterion, max_depth=None, max_leaf_nodes=None, min_samples_leaf=1):
+def grow(X, weights, *, criterion, max_depth=None, max_leaf_nodes=None, min_leaf_weight=0.0):
     """Return a tree as nested tuples: a sign, or (feature, threshold, missing, left, right)."""
+    least_mass = min_leaf_weight * np.abs(weights).mean()
     used = weights != 0
     X, weights = np.asarray(X, dtype=float)[used], weights[used]
     root = {"rows": np.arange(len(weights)), "depth": 0}
@@ -88,7 +89,7 @@ def grow(X, weights, *, criterion, max_depth=None, max_leaf_nodes=None, min_samp
         node["split"] = None
         if max_depth is None or node["depth"] < max_depth:
             rows = node["rows"]
-            node["split"] = find_split(X[rows], weights[rows], criterion, min_samples_leaf)
+            node["split"] = find_split(X[rows], weights[rows], criterion, least_mass)
 
     search(root)
     while max_leaf_nodes is None or len(leaves) < max_leaf_nodes:

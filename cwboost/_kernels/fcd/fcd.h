@@ -31,6 +31,14 @@ typedef struct {
     const double *d, *up, *down;
 } cwb_layer;
 
+/* A division of the examples into cells, and the move of the score of each class from `first` on in
+ * each cell: moves[(c - first) * n_cells + cell]. */
+typedef struct {
+    const int32_t *cell; /* of each example */
+    const double *moves;
+    int64_t n_cells, first, n_samples;
+} cwb_cells;
+
 #define CWB_TILE 64 /* bytes of bits per tile: 512 examples */
 
 /* From this number of entries on, what a pass reads lies beyond the second-level cache: it is
@@ -58,6 +66,8 @@ typedef struct {
                         const uint8_t *const *layer, double *tables);
     void (*tile)(const cwb_master *, const cwb_layer *, int64_t first_byte, int64_t last_byte,
                  cwb_tile_sums *);
+    void (*move_cells)(const cwb_master *, const cwb_cells *, int64_t first_byte,
+                       int64_t last_byte, cwb_tile_sums *);
     void (*run_enter)(const cwb_master *, int64_t c, const cwb_run *);
     void (*run_leave)(const cwb_master *, int64_t c, const cwb_run *);
     void (*run_move)(const cwb_run *, const uint8_t *bits, double up, double down,

@@ -15,6 +15,10 @@ cdef extern from "fcd/fcd.h" nogil:
         const double* d
         const double* up
         const double* down
+    ctypedef struct cwb_cells:
+        const int32_t* cell
+        const double* moves
+        int64_t n_cells, first, n_samples
     ctypedef struct cwb_tile_sums:
         double loss
         double margins

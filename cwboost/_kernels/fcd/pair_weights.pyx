@@ -27,7 +27,7 @@ from libc.stdlib cimport free, malloc
 
 from cwboost._kernels.common.aligned import aligned_zeros
 
-from cwboost._kernels.common.arrays cimport FLOAT64, INT64, matrix, vector
+from cwboost._kernels.common.arrays cimport FLOAT64, INT32, INT64, matrix, vector
 from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.elementary cimport cwb_elementary_kernels, cwb_elementary_tables
 from cwboost._kernels.fcd.column_store cimport ColumnStore
@@ -38,9 +38,6 @@ cdef extern from "fcd/fcd.h" nogil:
     const int CWB_TILE
     const cwb_fcd_kernels* const cwb_fcd_tables[]
 
-cdef extern from "common/rounding.h" nogil:
-    double cwb_fixed(double r, double scale)
-
 cdef extern from "fcd/passes.h" nogil:
     void cwb_fill_tables(
         const cwb_fcd_kernels*, const cwb_master*, const uint8_t**, double*, int64_t,
@@ -48,6 +45,11 @@ cdef extern from "fcd/passes.h" nogil:
     cwb_tile_sums cwb_update_tiles(
         const cwb_fcd_kernels*, const cwb_master*, const cwb_layer*, int64_t, cwb_tile_sums*,
         int) noexcept
+    cwb_tile_sums cwb_move_tiles(
+        const cwb_fcd_kernels*, const cwb_master*, const cwb_cells*, int64_t, cwb_tile_sums*,
+        int) noexcept
+    void cwb_cell_sums(
+        const cwb_master*, const int32_t*, int64_t, int64_t, int64_t, double, double*) noexcept
     void cwb_class_edges(
         const cwb_fcd_kernels*, const cwb_master*, int64_t, uint8_t**, const int64_t*, double*,
         int64_t, int) noexcept
@@ -327,61 +329,47 @@ cdef class PairWeights:
             rows[c] = &bits[c, 0]
         return rows
 
-    def cell_sums(self, const int64_t[::1] classes, const int32_t[:, ::1] cells,
-                  const int64_t[::1] offsets, double scale):
-        """Return the exact sums of the rounded weights of either sign, by cell.
+    def cell_sums(self, cells, int64_t n_cells, int64_t first, double scale):
+        """Return the exact sums of the rounded weights of either sign by cell, for some classes.
 
-        `cells`, (n, n_samples), has the cell of each example, from 0, for each of `classes`;
-        `offsets`, (n + 1,), says where the cells of each begin among all. The weights are
-        multiplied by `scale`, a power of two, before they are rounded. Return the sums of the
-        positive weights and of the magnitudes of the negative ones, (offsets[-1], 2), scaled.
+        `cells`, (n_samples,) of int32, has the cell of each example, below `n_cells`. The weights
+        are multiplied by `scale`, a power of two, before they are rounded. Return the sums of the
+        positive weights and of the magnitudes of the negative ones, (n, n_cells, 2), scaled, for
+        the n classes from `first` on.
         """
-        cdef int64_t k, n = self.n_samples, n_targets = classes.shape[0]
-        cdef int n_threads = min(self.threads(), max(1, n_targets))
-        self._check_cells(cells, offsets)
-        sums = np.zeros((offsets[n_targets], 2))
-        if not n_targets or not n:
-            return sums
-        cdef double[:, ::1] out = sums
-        cdef double* sum = &out[0, 0]
-        cdef const double* R = self.master.R
-        cdef const int32_t* cell = &cells[0, 0]
-        cdef const int64_t* first = &offsets[0]
-        cdef const int64_t* own = &classes[0]
-        for k in prange(n_targets, nogil=True, num_threads=n_threads, schedule="static"):
-            add_cells(R + own[k] * self.stride, cell + k * n, n, scale, sum + 2 * first[k])
-        return sums
+        cdef const int32_t* cell = <const int32_t*> vector(cells, INT32, self.n_samples)
+        cdef int64_t t, n = self.n_samples, n_targets = self.n_classes - first
+        cdef int64_t n_threads = self.threads()
+        # The sums are exact: a few classes are divided by examples too, for all threads.
+        cdef int64_t n_parts = 1 if n_targets >= 2 * n_threads else n_threads
+        sums = np.zeros((n_parts, n_targets, n_cells, 2))
+        cdef double[::1] out = sums.reshape(-1)
+        cdef double* sum = &out[0]
+        for t in prange(n_parts * n_targets, nogil=True, num_threads=n_threads,
+                        schedule="static"):
+            cwb_cell_sums(&self.master, cell, first + t % n_targets,
+                          t // n_targets * n // n_parts, (t // n_targets + 1) * n // n_parts,
+                          scale, sum + t * 2 * n_cells)
+        return sums.sum(axis=0) if n_parts > 1 else sums[0]
 
-    def move_cells(self, const int64_t[::1] classes, const int32_t[:, ::1] cells,
-                   const int64_t[::1] offsets, const double[::1] moves):
-        """Move the scores by one number per cell, and recompute the pair weights.
+    def move_cells(self, cells, moves, int64_t first):
+        """Move the scores of the classes from `first` on by one number per cell.
 
-        The cells are as for `cell_sums`, each class at most once. Raise OverflowError if a pair
-        weight is not finite.
+        `cells` are as for `cell_sums`, `moves` has the shape (n, n_cells). The pair weights are
+        recomputed. Raise OverflowError if one is not finite.
         """
-        cdef int64_t k, c, n = self.n_samples, n_targets = classes.shape[0], K = self.n_classes
-        cdef int n_threads = self.threads()
-        self._check_cells(cells, offsets)
-        if not n_targets or not n:
-            return
-        cdef double* F = self.master.scores
-        cdef const double* move = &moves[0]
-        cdef const int32_t* cell = &cells[0, 0]
-        cdef const int64_t* first = &offsets[0]
-        cdef const int64_t* own = &classes[0]
-        for k in prange(n_targets, nogil=True, num_threads=n_threads, schedule="static"):
-            move_by_cells(F + own[k] * self.stride, cell + k * n, n, move + first[k])
-        for c in prange(K, nogil=True, num_threads=n_threads, schedule="static"):
-            kernels.pair_weights(&self.master, c)
-        self.fold()
+        cdef cwb_cells division
+        cdef cwb_tile_sums sums
+        cdef const double[:, ::1] move = moves
+        division.cell = <const int32_t*> vector(cells, INT32, self.n_samples)
+        division.moves, division.n_cells = &move[0, 0], move.shape[1]
+        division.first, division.n_samples = first, self.n_samples
+        with nogil:
+            sums = cwb_move_tiles(kernels, &self.master, &division, self.n_bytes, self.tile_sums,
+                                  self.threads())
+        self.loss, self.margins, self.n_errors = sums.loss, sums.margins, sums.errors
         if not isfinite(self.loss):
             raise OverflowError("a pair weight overflows")
-
-    def _check_cells(self, cells, offsets):
-        if cells.shape[1] != self.n_samples or offsets.shape[0] != cells.shape[0] + 1:
-            raise ValueError(
-                f"cells: expected {offsets.shape[0] - 1} rows of {self.n_samples}, got shape "
-                f"{cells.shape}")
 
     def update_coordinates(self, ColumnStore columns, const int64_t[::1] classes,
                            const int64_t[::1] rows, double[:, ::1] coef):
@@ -444,20 +432,3 @@ cdef class PairWeights:
         cdef cwb_tile_sums sums = cwb_update_tiles(
             kernels, &self.master, layer, self.n_bytes, self.tile_sums, self.threads())
         self.loss, self.margins, self.n_errors = sums.loss, sums.margins, sums.errors
-
-
-cdef void add_cells(const double* r, const int32_t* cells, int64_t n, double scale,
-                    double* sums) noexcept nogil:
-    """Add each rounded weight to the sum of its cell and sign, by magnitude."""
-    cdef int64_t i
-    cdef double w
-    for i in range(n):
-        w = cwb_fixed(r[i], scale)
-        sums[2 * cells[i] + (w < 0.0)] += fabs(w)
-
-
-cdef void move_by_cells(double* scores, const int32_t* cells, int64_t n,
-                        const double* moves) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        scores[i] += moves[cells[i]]

@@ -25,13 +25,13 @@ cdef bint grow_below(
 cdef bint settle(Tree *tree, bint merge) noexcept nogil
 cdef void write_edge(
     const Matrix *X, Work *work, const double *weights, Tree *tree, uint8_t *packed,
-    int32_t *cells, double *edge) noexcept nogil
+    double *edge) noexcept nogil
 cdef void sum_node(Work *work, Node *node) noexcept nogil
 cdef void divide_rows(
     const Matrix *X, Work *work, const TreeNode *split, const Node *node, Node *children
 ) noexcept nogil
 cdef int64_t take_rows(
-    const Matrix *X, Work *work, const double *weights, double scale, double bound) noexcept nogil
+    const Matrix *X, Work *work, const double *weights, double scale) noexcept nogil
 cdef bint write_outputs(
     const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed,
     int32_t *cells) noexcept nogil

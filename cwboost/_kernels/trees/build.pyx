@@ -32,11 +32,8 @@ from cwboost._kernels.trees.types cimport (
 
 cdef extern from "trees/rows.h" nogil:
     double cwb_scale_of(double mass)
-    void cwb_add_masses(const double *weights, const int64_t *kept, int64_t n, double scale,
-                        double *masses)
-    double cwb_trim_bound(const double *masses, double fraction)
     int64_t cwb_take_rows(const double *weights, const int64_t *kept, int64_t n, double scale,
-                          double least, int32_t *rows, double *taken)
+                          int32_t *rows, double *taken)
     void cwb_write_sides(const uint8_t *codes, const uint64_t *right, const int32_t *rows,
                          int64_t n, uint8_t *sides)
     int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width, int32_t *rows,
@@ -118,8 +115,7 @@ cdef void divide_rows(
 
 cdef void sum_node(Work *work, Node *node) noexcept nogil:
     cdef double[3] sums
-    node.n = node.end - node.start
-    kernels.node_sums(work.weights + node.start, node.n, sums)
+    kernels.node_sums(work.weights + node.start, node.end - node.start, sums)
     node.sum, node.mass, node.squares = sums[0], sums[1], sums[2]
 
 
@@ -130,27 +126,19 @@ cdef double scale_of(const double *weights, int64_t n) noexcept nogil:
 
 
 cdef int64_t take_rows(
-    const Matrix *X, Work *work, const double *weights, double scale, double bound
+    const Matrix *X, Work *work, const double *weights, double scale
 ) noexcept nogil:
-    """Write to work.rows those whose rounded weight is not zero, and not below the bound."""
+    """Write to work.rows those whose rounded weight is not zero."""
     cdef int64_t n = X.n_rows if work.kept == NULL else work.n_kept
-    return cwb_take_rows(weights, work.kept, n, scale, max(1.0, bound), work.rows, work.weights)
+    return cwb_take_rows(weights, work.kept, n, scale, work.rows, work.weights)
 
 
 cdef void load_weights(
-    const Matrix *X, const Settings *settings, Work *work, const double *weights, double scale,
-    Node *root
+    const Matrix *X, Work *work, const double *weights, double scale, Node *root
 ) noexcept nogil:
     """Write the rows that take part in the search to work.rows."""
-    cdef double[416] masses
-    cdef double bound = 0
     cdef int64_t i
-    if settings.trim > 0:
-        memset(masses, 0, sizeof(masses))
-        cwb_add_masses(weights, work.kept, X.n_rows if work.kept == NULL else work.n_kept, scale,
-                       masses)
-        bound = cwb_trim_bound(masses, settings.trim)
-    root.start, root.end = 0, take_rows(X, work, weights, scale, bound)
+    root.start, root.end = 0, take_rows(X, work, weights, scale)
     if X.indptr != NULL:
         for i in range(root.end):
             work.weight_of[work.rows[i]] = work.weights[i]
@@ -228,10 +216,10 @@ cdef bint write_outputs(
     const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed,
     int32_t *cells
 ) noexcept nogil:
-    """Write the outputs of a tree on rows start:end, as bits, and their cells.
+    """Write the outputs of a tree on rows start:end, as bits, or their cells.
 
-    The cell of a row is the place of its leaf; they are not written if `cells` is NULL. `start` is
-    a multiple of eight. Returns False if memory ran out.
+    The cell of a row is the place of its leaf. Neither is written if its pointer is NULL. `start`
+    is a multiple of eight. Returns False if memory ran out.
     """
     if tree.n == 1:
         memset(work.positive + start, tree.nodes[0].sign > 0, end - start)
@@ -242,7 +230,8 @@ cdef bint write_outputs(
         outputs_by_codes(X, work, tree, start, end)
     elif not outputs_by_rows(X, work, tree, start, end, cells):
         return False
-    cwb_pack_outputs(work.positive + start, end - start, packed + start // 8)
+    if packed != NULL:
+        cwb_pack_outputs(work.positive + start, end - start, packed + start // 8)
     return True
 
 
@@ -257,7 +246,8 @@ cdef bint start_growth(
     """Take the rows that have a weight and find the root's split; False if memory ran out."""
     root.fixed, root.index, root.depth, root.seed = False, 0, 0, seed
     tree.scale = scale_of(weights, X.n_rows)
-    load_weights(X, settings, work, weights, tree.scale, root)
+    load_weights(X, work, weights, tree.scale, root)
+    root.least_mass = settings.leaf_mass * root.mass
     if not start_tree(tree, root):
         return False
     find_splits(X, settings, work, tree, NULL, root, 1)
@@ -311,16 +301,18 @@ cdef bint settle(Tree *tree, bint merge) noexcept nogil:
 
 
 cdef void write_edge(
-    const Matrix *X, Work *work, const double *weights, Tree *tree, uint8_t *packed,
-    int32_t *cells, double *edge
+    const Matrix *X, Work *work, const double *weights, Tree *tree, uint8_t *packed, double *edge
 ) noexcept nogil:
-    """Write the edge of a tree's outputs; if a constant has a larger one, become it."""
+    """Write the edge of a tree's outputs.
+
+    The outputs that constraints fix may have a smaller edge than a constant: become it then.
+    """
     cdef int64_t n = X.n_rows if work.kept == NULL else work.n_kept
     cdef double total
     edge[0] = cwb_edge_of(packed, weights, work.kept, n, tree.scale, &total)
     if edge[0] < fabs(total):
         become_constant(tree, total)
-        write_outputs(X, work, tree, 0, X.n_rows, packed, cells)
+        write_outputs(X, work, tree, 0, X.n_rows, packed, NULL)
         edge[0] = fabs(total)
     edge[0] /= tree.scale
 
@@ -329,7 +321,7 @@ cdef bint grow_tree(
     const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
     Tree *tree, uint8_t *packed, int32_t *cells, double *edge
 ) noexcept nogil:
-    """Grow one tree and write its outputs to `packed`; False if memory ran out.
+    """Grow one tree; write its outputs and its edge, or its cells; False if memory ran out.
 
     With `cells`, neighbouring leaves of one sign stay apart.
     """
@@ -340,5 +332,6 @@ cdef bint grow_tree(
             and settle(tree, cells == NULL)
             and write_outputs(X, work, tree, 0, X.n_rows, packed, cells)):
         return False
-    write_edge(X, work, weights, tree, packed, cells, edge)
+    if packed != NULL:
+        write_edge(X, work, weights, tree, packed, edge)
     return True

@@ -16,7 +16,6 @@
 
 typedef struct {
     double mean, sum, mass;
-    int64_t count;
     int32_t bin;
 } cwb_category;
 
@@ -28,29 +27,24 @@ static int cwb_compare_categories(const void *first, const void *second) {
 }
 
 /* Put the bins of a scan, and their running sums, in the order of their means. */
-static inline void cwb_order_categories(cwb_scan *scan, int counted) {
+static inline void cwb_order_categories(cwb_scan *scan) {
     cwb_category all[CWB_BINS];
     double sum = 0.0, mass = 0.0;
-    int64_t count = 0;
     const double average = scan->n > 0 ? scan->mass[scan->n - 1] / scan->n : 0.0;
     for (int32_t i = 0; i < scan->n; i++) {
         all[i].sum = scan->sum[i] - sum;
         all[i].mass = scan->mass[i] - mass;
-        all[i].count = counted ? scan->count[i] - count : 0;
         all[i].mean = average > 0.0 ? all[i].sum / (all[i].mass + average) : 0.0;
         all[i].bin = scan->bin[i];
         sum = scan->sum[i];
         mass = scan->mass[i];
-        count = counted ? scan->count[i] : 0;
     }
     qsort(all, (size_t)scan->n, sizeof *all, cwb_compare_categories);
     sum = mass = 0.0;
-    count = 0;
     for (int32_t i = 0; i < scan->n; i++) {
         scan->sum[i] = sum += all[i].sum;
         scan->mass[i] = mass += all[i].mass;
         scan->bin[i] = all[i].bin;
-        if (counted) scan->count[i] = count += all[i].count;
     }
 }
 

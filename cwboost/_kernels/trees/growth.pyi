@@ -19,7 +19,11 @@ class TreeGrower:
         seeds: NDArray[np.uint64],
         rows: NDArray[np.int64] | None = None,
         monotonic: NDArray[np.int8] | None = None,
-        with_cells: bool = False,
-    ) -> tuple[
-        dict[str, np.ndarray], NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32] | None
-    ]: ...
+    ) -> tuple[dict[str, np.ndarray], NDArray[np.uint8], NDArray[np.float64]]: ...
+    def divide(
+        self,
+        weights: NDArray[np.float64],
+        code: NDArray[np.float64],
+        seed: int,
+        rows: NDArray[np.int64] | None = None,
+    ) -> tuple[dict[str, np.ndarray], NDArray[np.int32]]: ...

@@ -1,7 +1,8 @@
-"""Growth of one tree per target on a binned matrix."""
+"""Growth of trees on a binned matrix: one per target, or one for all."""
 
 from cython.parallel cimport prange
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memset
 
 import numpy as np
 
@@ -12,6 +13,10 @@ from cwboost._kernels.trees.round cimport Round, cells_of, packed_of, weights_of
 from cwboost._kernels.trees.together cimport grow_together
 from cwboost._kernels.trees.types cimport CWB_EDGE, CWB_GINI, Matrix, Settings
 from cwboost._kernels.trees.workspace cimport Workspace
+
+cdef extern from "trees/rows.h" nogil:
+    void cwb_combine(const char *weights, int64_t stride, const double *code, int64_t n_classes,
+                     int64_t start, int64_t end, double *sums)
 
 TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI}
 
@@ -55,12 +60,11 @@ cdef class TreeGrower:
     **settings
         criterion : int
             A value of `TREE_CRITERIA`.
-        trim : float
-            Rows of the smallest weights, up to this fraction of a target's mass, only follow a
-            tree.
-        max_depth, max_leaves, min_samples_leaf, max_features : int
+        max_depth, max_leaves, max_features : int
             max_leaves 0: no limit, nodes are split depth first; else the node of largest gain
             first. max_features counts features that vary in the node.
+        leaf_mass : float
+            Least fraction of the mass of a tree, the sum of its absolute weights, in a leaf.
         chance : ndarray of shape (5,), dtype float64
             Deviations of the best comparison without association, `chance_deviations`.
     """
@@ -71,10 +75,9 @@ cdef class TreeGrower:
 
     def __cinit__(self, binned, *, int n_threads, **settings):
         self.settings = settings
-        self.space = Workspace(binned.bins, binned, self.settings.min_samples_leaf > 1, n_threads,
-                               self.settings.max_features)
+        self.space = Workspace(binned.bins, binned, n_threads, self.settings.max_features)
 
-    def grow(self, weights, seeds, rows=None, monotonic=None, bint with_cells=False):
+    def grow(self, weights, seeds, rows=None, monotonic=None):
         """Grow one tree per row of weights.
 
         Parameters
@@ -88,8 +91,6 @@ cdef class TreeGrower:
         monotonic : ndarray of shape (n_trees, n_features), dtype int8, default=None
             +1 where a tree's output must not fall with the feature, -1 where it must not rise,
             else 0; values only, not missing ones.
-        with_cells : bool, default=False
-            Say in which leaf every row is; neighbouring leaves of one sign then stay apart.
 
         Returns
         -------
@@ -101,49 +102,95 @@ cdef class TreeGrower:
             `set_start` and `set_bits`, see `cwboost.kernels.CategorySets`.
         packed : ndarray of shape (n_trees, ceil(n_rows / 8)), dtype uint8
         edges : ndarray of shape (n_trees,), dtype float64
-        cells : ndarray of shape (n_trees, n_rows), dtype int32, or None
-            The place of each row's leaf among the nodes of its tree.
         """
-        cdef const double[:, :] r = weights
         cdef const uint64_t[::1] seed = seeds
-        cdef Py_ssize_t n_trees = r.shape[0], t
-        cdef const Matrix *X = &self.space.X
-        if r.shape[1] != X.n_rows or r.strides[1] != sizeof(double) and X.n_rows > 1:
-            raise ValueError(
-                f"weights: expected (n_trees, {X.n_rows}) with contiguous rows, got shape "
-                f"{weights.shape} and strides {weights.strides}")
-        if seed.shape[0] != n_trees:
-            raise ValueError(f"seeds: expected {n_trees} seeds, got {seed.shape[0]}")
+        cdef Py_ssize_t n_trees = seed.shape[0], t
+        cdef TreeBatch batch = TreeBatch(n_trees)
+        cdef Round own = self._round(weights, n_trees, rows)
         cdef const int8_t[:, ::1] constraints
         if monotonic is not None:
             constraints = monotonic
             shape = n_trees, self.space.bins.n_features
             if monotonic.shape != shape:
-                raise ValueError(f"monotonic: expected shape {shape}, got {monotonic.shape}")
-        self._keep(rows)
-        packed = np.empty((n_trees, (X.n_rows + 7) // 8), dtype=np.uint8)
+                raise ValueError(f"monotonic must have shape {shape}, got {monotonic.shape}")
+            for t in range(n_trees):
+                batch.trees[t].monotonic = &constraints[t, 0]
+        packed = np.empty((n_trees, (own.X.n_rows + 7) // 8), dtype=np.uint8)
         cdef uint8_t[:, ::1] bits = packed
-        cells = np.empty((n_trees if with_cells else 0, X.n_rows), dtype=np.int32)
-        cdef int32_t[:, ::1] cell = cells
         edges = np.zeros(n_trees)
         cdef double[::1] edge = edges
-        cdef TreeBatch batch = TreeBatch(n_trees)
-        for t in range(n_trees):
-            batch.trees[t].monotonic = &constraints[t, 0] if monotonic is not None else NULL
+        if n_trees > 0 and own.X.n_rows > 0:
+            own.seeds, own.packed, own.edges = &seed[0], &bits[0, 0], &edge[0]
+            self._grow(&own, batch)
+        return batch.arrays(own.X, self.space.bins.n_categories), packed, edges
+
+    def divide(self, weights, const double[::1] code, uint64_t seed, rows=None):
+        """Grow one tree on a combination of all weights: ``code @ weights``.
+
+        Parameters
+        ----------
+        weights, rows
+            As for `grow`; with `rows`, weights of other rows do not count, whatever they are.
+        code : ndarray of shape (n_classes,), dtype float64
+        seed : int
+            Seed of the feature draws.
+
+        Returns
+        -------
+        nodes : dict of ndarray
+            As from `grow`, for one tree.
+        cells : ndarray of shape (n_rows,), dtype int32
+            The place of each row's leaf among the nodes of the tree.
+        """
+        cdef TreeBatch batch = TreeBatch(1)
+        cdef Round own = self._round(weights, code.shape[0], rows)
+        cdef int64_t n = own.X.n_rows, n_parts = own.n_threads, part
+        sums = np.empty(n)
+        cells = np.empty(n, dtype=np.int32)
+        cdef double[::1] combined = sums
+        cdef int32_t[::1] cell = cells
+        cdef double *sum = &combined[0]
+        for part in prange(n_parts, nogil=True, num_threads=own.n_threads):
+            cwb_combine(own.weights, own.stride, &code[0], code.shape[0], part * n // n_parts,
+                        (part + 1) * n // n_parts, sum)
+        if rows is not None:
+            kept = sums[rows]
+            sums[:] = 0.0
+            sums[rows] = kept
+        own.weights, own.n_trees = <const char *> sum, 1
+        own.seeds, own.cells = &seed, &cell[0]
+        self._grow(&own, batch)
+        return batch.arrays(own.X, self.space.bins.n_categories), cells
+
+    cdef Round _round(self, weights, Py_ssize_t n_weights, rows) except *:
+        """Return a round over weights, one row for each of `n_weights`, of which nothing is wanted.
+
+        The round keeps their address.
+        """
+        cdef const double[:, :] r = weights
+        cdef const Matrix *X = &self.space.X
         cdef Round own
-        cdef bint done = True
-        if n_trees > 0 and X.n_rows > 0:
-            own.X, own.settings, own.works = X, &self.settings, self.space.work
-            own.rows, own.n_threads = self.space.rows, self.space.n_threads
-            own.n_trees, own.stride, own.weights = n_trees, r.strides[0], <const char *> &r[0, 0]
-            own.seeds, own.trees, own.packed = &seed[0], batch.trees, &bits[0, 0]
-            own.cells, own.edges = &cell[0, 0] if with_cells else NULL, &edge[0]
-            with nogil:
-                done = grow_all(&own)
+        if (r.shape[0] != n_weights or r.shape[1] != X.n_rows
+                or r.strides[1] != sizeof(double) and X.n_rows > 1):
+            raise ValueError(
+                f"weights must have shape {(n_weights, X.n_rows)} and contiguous rows, got shape "
+                f"{weights.shape} and strides {weights.strides}")
+        self._keep(rows)
+        memset(&own, 0, sizeof(Round))
+        own.X, own.settings, own.works = X, &self.settings, self.space.work
+        own.rows, own.n_threads = self.space.rows, self.space.n_threads
+        own.n_trees, own.stride = n_weights, r.strides[0]
+        if n_weights > 0 and X.n_rows > 0:
+            own.weights = <const char *> &r[0, 0]
+        return own
+
+    cdef _grow(self, Round *own, TreeBatch batch):
+        cdef bint done
+        own.trees = batch.trees
+        with nogil:
+            done = grow_all(own)
         if not done:
             raise MemoryError("nodes of the grown trees")
-        nodes = batch.arrays(X, self.space.bins.n_categories)
-        return nodes, packed, edges, cells if with_cells else None
 
     cdef _keep(self, rows):
         """Tell every thread which rows have a weight; self.kept keeps the array alive."""

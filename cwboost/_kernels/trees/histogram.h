@@ -20,20 +20,16 @@ static inline cwb_pair cwb_as_pair(double weight) {
 
 /* Histograms of `size` features in `ways` parts each: those of places i, i + ways, ... Chains of
  * additions of different parts and features are independent, whereas a single chain waits if
- * neighbours fall into the same bin; and rows and weights are read once for all features. Sizes,
- * ways and whether `counts` is NULL are constants where this is inlined. */
+ * neighbours fall into the same bin; and rows and weights are read once for all features. Sizes
+ * and ways are constants where this is inlined. */
 __attribute__((always_inline)) static inline void cwb_accumulate_parts(
     int size, int ways, const uint8_t *const *codes, const int32_t *rows, const double *weights,
-    int64_t n, cwb_pair *hist, int32_t *counts) {
+    int64_t n, cwb_pair *hist) {
     for (int64_t i = 0; i < n; i++) {
         cwb_pair *part = hist + (i & (ways - 1)) * size * CWB_BINS;
         const int32_t row = rows[i];
         const cwb_pair pair = cwb_as_pair(weights[i]);
-        for (int k = 0; k < size; k++) {
-            const int32_t place = k * CWB_BINS + codes[k][row];
-            part[place] += pair;
-            if (counts) counts[place]++;
-        }
+        for (int k = 0; k < size; k++) part[k * CWB_BINS + codes[k][row]] += pair;
     }
 }
 
@@ -49,28 +45,17 @@ static inline void cwb_join(int64_t size, const int32_t *n_bins, cwb_pair *part,
     }
 }
 
-/* The same of counts. */
-static inline void cwb_join_counts(int64_t size, int32_t *part, int32_t *counts) {
-    for (int64_t place = 0; place < size * CWB_BINS; place++) {
-        counts[place] += part[place];
-        part[place] = 0;
-    }
-}
-
-#define CWB_OF_SIZE(size, ways)                                                      \
-    do {                                                                             \
-        if (counts)                                                                  \
-            cwb_accumulate_parts(size, ways, codes, rows, weights, n, hist, counts); \
-        else                                                                         \
-            cwb_accumulate_parts(size, ways, codes, rows, weights, n, hist, NULL);   \
-        for (int way = 1; way < ways; way++)                                         \
-            cwb_join(size, n_bins, hist + way * size * CWB_BINS, hist);              \
+#define CWB_OF_SIZE(size, ways)                                         \
+    do {                                                                \
+        cwb_accumulate_parts(size, ways, codes, rows, weights, n, hist); \
+        for (int way = 1; way < ways; way++)                            \
+            cwb_join(size, n_bins, hist + way * size * CWB_BINS, hist); \
     } while (0)
 
-/* Histograms of 8, 4, 2 or 1 features, and how many examples each bin has unless NULL. */
+/* Histograms of 8, 4, 2 or 1 features. */
 static inline void cwb_accumulate(int64_t size, const uint8_t *const *codes, const int32_t *n_bins,
                                   const int32_t *rows, const double *weights, int64_t n,
-                                  cwb_pair *hist, int32_t *counts) {
+                                  cwb_pair *hist) {
     if (size == 8)
         CWB_OF_SIZE(8, 1);
     else if (size == 4)
@@ -85,30 +70,24 @@ static inline void cwb_accumulate(int64_t size, const uint8_t *const *codes, con
  * hist[slot * CWB_BINS + code], where the slot of a row outside the nodes is 2. */
 static inline void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
                                        const uint8_t *slot_of, const double *weight_of,
-                                       cwb_pair *hist, int32_t *counts) {
+                                       cwb_pair *hist) {
     for (int64_t i = 0; i < n_entries; i++)
         hist[(int32_t)slot_of[rows[i]] * CWB_BINS + codes[i]] += cwb_as_pair(weight_of[rows[i]]);
-    for (int64_t i = 0; counts && i < n_entries; i++)
-        counts[(int32_t)slot_of[rows[i]] * CWB_BINS + codes[i]]++;
 }
 
 /* The default bin of a node: what its sums have beyond the listed entries. */
-static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, cwb_sums node, int64_t n,
-                                   cwb_pair *hist, int32_t *counts) {
+static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, cwb_sums node,
+                                   cwb_pair *hist) {
     const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
     cwb_pair rest = {node.sum, node.mass};
     for (int32_t code = 0; code < n_codes; code++) rest -= hist[code];
     hist[default_code] += rest; /* a sparse matrix may list entries of this bin too */
-    if (!counts) return;
-    for (int32_t code = 0; code < n_codes; code++) n -= counts[code];
-    counts[default_code] += n;
 }
 
 /* Turn a histogram into running sums over its non-empty bins, and clear it. */
-static inline void cwb_collect(cwb_pair *hist, int32_t *counts, int32_t n_bins, cwb_scan *scan) {
+static inline void cwb_collect(cwb_pair *hist, int32_t n_bins, cwb_scan *scan) {
     const cwb_pair zero = {0.0, 0.0};
     cwb_pair total = zero;
-    int64_t count = 0;
     int32_t n = 0;
     for (int32_t bin = 0; bin < n_bins; bin++) {
         const cwb_pair here = hist[bin];
@@ -117,63 +96,45 @@ static inline void cwb_collect(cwb_pair *hist, int32_t *counts, int32_t n_bins, 
         scan->sum[n] = total[0];
         scan->mass[n] = total[1];
         scan->bin[n] = bin;
-        if (counts) {
-            count += counts[bin];
-            counts[bin] = 0;
-            scan->count[n] = count;
-        }
         n += here[1] > 0.0;
     }
     scan->n = n;
     scan->missing_sum = scan->missing_mass = 0.0;
-    scan->missing_count = 0;
     if (n_bins == CWB_BINS) return; /* no code is left for missing values */
     scan->missing_sum = hist[n_bins][0];
     scan->missing_mass = hist[n_bins][1];
     hist[n_bins] = zero;
-    if (counts) {
-        scan->missing_count = counts[n_bins];
-        counts[n_bins] = 0;
-    }
 }
 
 /* Histogram and running sums of a node with fewer examples than bins: only bins that occur are
  * visited, found in order from a bitmap. */
 static inline void cwb_collect_small(const uint8_t *codes, const int32_t *rows,
                                      const double *weights, int64_t n_rows, int32_t n_bins,
-                                     cwb_pair *hist, int32_t *counts, cwb_scan *scan) {
+                                     cwb_pair *hist, cwb_scan *scan) {
     const cwb_pair zero = {0.0, 0.0};
     uint64_t seen[4] = {0, 0, 0, 0};
     for (int64_t i = 0; i < n_rows; i++) {
         const uint8_t code = codes[rows[i]];
         hist[code] += cwb_as_pair(weights[i]);
-        if (counts) counts[code]++;
         seen[code >> 6] |= (uint64_t)1 << (code & 63);
     }
     cwb_pair total = zero;
-    int64_t count = 0;
     int32_t n = 0;
     scan->missing_sum = scan->missing_mass = 0.0;
-    scan->missing_count = 0;
     for (int word = 0; word < 4; word++)
         for (uint64_t left = seen[word]; left; left &= left - 1) {
             const int32_t bin = 64 * word + __builtin_ctzll(left);
             const cwb_pair here = hist[bin];
-            const int32_t own = counts ? counts[bin] : 0;
             hist[bin] = zero;
-            if (counts) counts[bin] = 0;
             if (bin == n_bins) {
                 scan->missing_sum = here[0];
                 scan->missing_mass = here[1];
-                scan->missing_count = own;
                 continue;
             }
-            count += own;
             total += here;
             scan->sum[n] = total[0];
             scan->mass[n] = total[1];
             scan->bin[n] = bin;
-            scan->count[n] = count;
             n++;
         }
     scan->n = n;

@@ -9,19 +9,14 @@ from cwboost._kernels.trees.types cimport (
 
 cdef extern from "trees/histogram.h" nogil:
     void cwb_accumulate(int64_t size, const uint8_t *const *codes, const int32_t *n_bins,
-                        const int32_t *rows, const double *weights, int64_t n, cwb_pair *hist,
-                        int32_t *counts)
+                        const int32_t *rows, const double *weights, int64_t n, cwb_pair *hist)
     void cwb_join(int64_t size, const int32_t *n_bins, cwb_pair *part, cwb_pair *hist)
-    void cwb_join_counts(int64_t size, int32_t *part, int32_t *counts)
     void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
-                             const uint8_t *slot_of, const double *weight_of, cwb_pair *hist,
-                             int32_t *counts)
-    void cwb_add_default(uint8_t default_code, int32_t n_bins, cwb_sums node, int64_t n,
-                         cwb_pair *hist, int32_t *counts)
-    void cwb_collect(cwb_pair *hist, int32_t *counts, int32_t n_bins, cwb_scan *scan)
+                             const uint8_t *slot_of, const double *weight_of, cwb_pair *hist)
+    void cwb_add_default(uint8_t default_code, int32_t n_bins, cwb_sums node, cwb_pair *hist)
+    void cwb_collect(cwb_pair *hist, int32_t n_bins, cwb_scan *scan)
     void cwb_collect_small(const uint8_t *codes, const int32_t *rows, const double *weights,
-                           int64_t n_rows, int32_t n_bins, cwb_pair *hist, int32_t *counts,
-                           cwb_scan *scan)
+                           int64_t n_rows, int32_t n_bins, cwb_pair *hist, cwb_scan *scan)
 
 cdef enum:
     ROWS_OF_PART = 2048  # of which a thread makes histograms at least, if some share a node
@@ -38,20 +33,15 @@ cdef void list_histograms(
 ) noexcept nogil:
     """Make histograms, from a list, of nodes whose rows are marked by their place in `nodes`."""
     cdef int64_t first = X.indptr[feature], k
-    cdef int32_t *counts = work.counts
     cdef cwb_sums sums
     cwb_accumulate_list(X.entry_rows + first, X.entry_codes + first,
-                        X.indptr[feature + 1] - first, work.slot_of, work.weight_of, work.hist,
-                        counts)
+                        X.indptr[feature + 1] - first, work.slot_of, work.weight_of, work.hist)
     for k in range(n_nodes):
         sums.sum, sums.mass = nodes[k].sum, nodes[k].mass
         cwb_add_default(X.default_code[feature], X.n_bins[feature], sums,
-                        nodes[k].end - nodes[k].start, work.hist + k * CWB_BINS,
-                        NULL if counts == NULL else counts + k * CWB_BINS)
+                        work.hist + k * CWB_BINS)
     # The rows outside the nodes.
     memset(work.hist + 2 * CWB_BINS, 0, CWB_BINS * sizeof(cwb_pair))
-    if counts != NULL:
-        memset(counts + 2 * CWB_BINS, 0, CWB_BINS * sizeof(int32_t))
 
 
 cdef int64_t group_of(int64_t n_features) noexcept nogil:
@@ -83,8 +73,6 @@ cdef void group_histograms(
         add_part(work.team + k, work, node, codes, n_bins, size, k, work.n_team)
     for k in range(1, work.n_team):
         cwb_join(size, n_bins, work.team[k].hist, work.hist)
-        if work.counts != NULL:
-            cwb_join_counts(size, work.team[k].counts, work.counts)
 
 
 cdef inline void add_part(
@@ -95,28 +83,26 @@ cdef inline void add_part(
     cdef int64_t n = node.end - node.start
     cdef int64_t start = n * k // n_parts, end = n * (k + 1) // n_parts
     cwb_accumulate(size, codes, n_bins, work.rows + node.start + start,
-                   work.weights + node.start + start, end - start, own.hist, own.counts)
+                   work.weights + node.start + start, end - start, own.hist)
 
 
 cdef void scan_histogram(const Matrix *X, Work *work, int64_t k, int32_t feature) noexcept nogil:
     """Fill work.scan with the running sums of histogram k, and clear the histogram."""
-    cwb_collect(work.hist + k * CWB_BINS,
-                NULL if work.counts == NULL else work.counts + k * CWB_BINS,
-                X.n_bins[feature], &work.scan)
+    cwb_collect(work.hist + k * CWB_BINS, X.n_bins[feature], &work.scan)
 
 
 cdef void scan_few(const Matrix *X, Work *work, const Node *node, int32_t feature) noexcept nogil:
     """Fill work.scan with the running sums of one feature in a node of few rows."""
     cwb_collect_small(X.codes + feature * X.n_rows, work.rows + node.start,
                       work.weights + node.start, node.end - node.start, X.n_bins[feature],
-                      work.hist, work.counts, &work.scan)
+                      work.hist, &work.scan)
 
 
 cdef void node_histograms(
     const Matrix *X, Work *work, const Node *node, const int32_t *features, int64_t n_features,
-    double *sums, int64_t n_codes, int32_t *counts
+    double *sums, int64_t n_codes
 ) noexcept nogil:
-    """Write sum and mass of each code of the features, and the numbers of rows unless NULL."""
+    """Write sum and mass of each code of the features."""
     cdef int64_t f = 0, k, i, size, n_rows = node.end - node.start
     cdef bint lists = n_rows > X.fewest_entries
     if lists:
@@ -134,20 +120,14 @@ cdef void node_histograms(
         else:
             group_histograms(X, work, node, features + f, size)
         for k in range(size):
-            move_histogram(work, k, sums + 2 * n_codes * (f + k), n_codes,
-                           NULL if counts == NULL else counts + n_codes * (f + k))
+            move_histogram(work, k, sums + 2 * n_codes * (f + k), n_codes)
         f += size
     if lists:
         mark(work, node, 2)
 
 
-cdef void move_histogram(
-    Work *work, int64_t k, double *sums, int64_t n_codes, int32_t *counts
-) noexcept nogil:
+cdef void move_histogram(Work *work, int64_t k, double *sums, int64_t n_codes) noexcept nogil:
     """Copy histogram k, and clear it."""
     cdef cwb_pair *hist = work.hist + k * CWB_BINS
     memcpy(sums, hist, n_codes * sizeof(cwb_pair))
     memset(hist, 0, n_codes * sizeof(cwb_pair))
-    if counts != NULL:
-        memcpy(counts, work.counts + k * CWB_BINS, n_codes * sizeof(int32_t))
-        memset(work.counts + k * CWB_BINS, 0, n_codes * sizeof(int32_t))

@@ -90,11 +90,11 @@ cdef bint split_node(
     cdef TreeNode *parent
     children[0].sum, children[1].sum = node.split.left_sum, node.sum - node.split.left_sum
     children[0].mass, children[1].mass = node.split.left_mass, node.mass - node.split.left_mass
-    children[0].n, children[1].n = node.split.left_count, node.n - node.split.left_count
     for k in range(2):
         children[k].depth = node.depth + 1
         children[k].seed = child_seed(X, node, k)
         children[k].fixed = False
+        children[k].least_mass = node.least_mass
         children[k].index = <int32_t> tree.n
         children[k].start = children[k].end = 0
         children[k].squares = 0
@@ -183,7 +183,7 @@ cdef bint sort_by_level(Tree *tree) noexcept nogil:
 
 
 cdef void become_constant(Tree *tree, double total) noexcept nogil:
-    """Make a tree a leaf: with the weights left out of the search, a constant may be better."""
+    """Make a tree a leaf, with the sign of the sum of all weights."""
     tree.n = 0
     add_leaf(tree, total)
 

@@ -17,7 +17,7 @@ from cwboost._kernels.trees.build cimport divide_rows, sum_node, take_rows, writ
 from cwboost._kernels.trees.draws cimport draw_features, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
 from cwboost._kernels.trees.nodes cimport (
-    TreeBatch, become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
+    TreeBatch, merge_equal_leaves, sort_by_level, split_node, start_tree)
 from cwboost._kernels.trees.search cimport may_split, split_of_histogram
 from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work, cwb_split
 from cwboost._kernels.trees.workspace cimport Workspace
@@ -25,12 +25,8 @@ from cwboost._kernels.trees.workspace cimport Workspace
 from cwboost._kernels.trees.nodes import NODE
 
 cdef extern from "trees/rows.h" nogil:
-    const int CWB_SIZES
-    void cwb_add_masses(const double *weights, const int64_t *kept, int64_t n, double scale,
-                        double *masses)
-    double cwb_trim_bound(const double *masses, double fraction)
-    double cwb_edge_of(const uint8_t *packed, const double *weights, const int64_t *kept,
-                       int64_t n, double scale, double *total)
+    void cwb_combine(const char *weights, int64_t stride, const double *code, int64_t n_classes,
+                     int64_t start, int64_t end, double *sums)
 
 # Features asked for per feature wanted, beyond what varied in the parent, to spare exchanges.
 cdef double SPARE = 1.25
@@ -55,20 +51,17 @@ cdef class NodeRows:
     Parameters
     ----------
     binned : cwboost.kernels.BinnedMatrix
-    counted : bool
-        True if histograms count examples.
     n_threads : int
     """
 
     cdef Workspace space
-    cdef bint counted
     cdef Work *lent  # the scratch memory, with the rows of all nodes
     cdef Node *nodes
     cdef int64_t n_nodes
     cdef object rows, weights
 
-    def __cinit__(self, binned, bint counted, int n_threads):
-        self.space, self.counted = Workspace(binned.bins, binned, counted, n_threads), counted
+    def __cinit__(self, binned, int n_threads):
+        self.space = Workspace(binned.bins, binned, n_threads)
         self.lent = <Work *> resized(NULL, n_threads, sizeof(Work))
         memcpy(self.lent, self.space.work, n_threads * sizeof(Work))
 
@@ -76,22 +69,20 @@ cdef class NodeRows:
         free(self.lent)
         free(self.nodes)
 
-    def start(self, const double[:, :] weights, const double[::1] scales,
-              const double[::1] bounds):
-        """Start one tree per row of weights, from rows of weights not below a bound.
+    def start(self, const double[:, :] weights, const double[::1] scales):
+        """Start one tree per row of weights, from the rows whose rounded weight is not zero.
 
-        The bounds, of magnitudes, and the scales are those of all partitions; a weight that is
-        rounded to zero never counts.
+        The scales are those of all partitions.
         """
         cdef int64_t t, n = 0
         cdef Work *work = self.space.work
         cdef const Matrix *X = &self.space.X
-        self.n_nodes = bounds.shape[0]
+        self.n_nodes = scales.shape[0]
         self.nodes = <Node *> resized(self.nodes, self.n_nodes, sizeof(Node))
         rows, taken = [], []
         for t in range(self.n_nodes):
             self.nodes[t].start = n
-            n += take_rows(X, work, &weights[t, 0], scales[t], bounds[t])
+            n += take_rows(X, work, &weights[t, 0], scales[t])
             self.nodes[t].end = n
             rows.append(np.array((<int32_t[:X.n_rows]> work.rows)[:n - self.nodes[t].start]))
             taken.append(np.array((<double[:X.n_rows]> work.weights)[:n - self.nodes[t].start]))
@@ -105,6 +96,15 @@ cdef class NodeRows:
         for t in range(self.n_nodes):
             sum_node(self.lent, self.nodes + t)
 
+    def combine(self, const double[:, :] weights, const double[::1] code):
+        """Return ``code @ weights``, summed as `TreeGrower.divide` does."""
+        cdef int64_t n = weights.shape[1]
+        sums = np.empty(n)
+        cdef double[::1] combined = sums
+        cwb_combine(<const char *> &weights[0, 0], weights.strides[0], &code[0], code.shape[0], 0,
+                    n, &combined[0])
+        return sums
+
     def split(self, const int64_t[::1] places, const TreeNode[::1] splits):
         """Split the nodes at some places; their children get the next two places each."""
         cdef int64_t k, n = splits.shape[0], first = self.n_nodes
@@ -115,40 +115,18 @@ cdef class NodeRows:
                         self.nodes + places[k], self.nodes + first + 2 * k)
         self.n_nodes += 2 * n
 
-    def masses(self, const double[:, :] weights, const double[::1] scales):
-        """Return the exact masses of rounded weights by their size, for `GrowingTrees.bounds`."""
-        cdef int64_t t
-        cdef int n_threads = self.space.n_threads
-        found = np.zeros((weights.shape[0], CWB_SIZES))
-        cdef double[:, ::1] out = found
-        for t in prange(weights.shape[0], nogil=True, num_threads=n_threads):
-            cwb_add_masses(&weights[t, 0], NULL, weights.shape[1], scales[t], &out[t, 0])
-        return found
-
-    def edges(self, const uint8_t[:, ::1] packed, const double[:, :] weights,
-              const double[::1] scales):
-        """Return the exact edges of outputs for rounded weights, and the sums of these weights."""
-        cdef int64_t t
-        cdef int n_threads = self.space.n_threads
-        found = np.zeros((2, weights.shape[0]))
-        cdef double[:, ::1] out = found
-        for t in prange(weights.shape[0], nogil=True, num_threads=n_threads):
-            out[0, t] = cwb_edge_of(&packed[t, 0], &weights[t, 0], NULL, weights.shape[1],
-                                    scales[t], &out[1, t])
-        return tuple(found)
-
     def totals(self, int64_t first):
-        """Return sum, mass, number and squares of the weights of the nodes from `first` on."""
+        """Return sum, mass and squares of the weights of the nodes from `first` on."""
         cdef int64_t k
-        found = np.empty((self.n_nodes - first, 4))
+        found = np.empty((self.n_nodes - first, 3))
         cdef double[:, ::1] out = found
         for k in range(found.shape[0]):
             out[k, 0], out[k, 1] = self.nodes[first + k].sum, self.nodes[first + k].mass
-            out[k, 2], out[k, 3] = self.nodes[first + k].n, self.nodes[first + k].squares
+            out[k, 2] = self.nodes[first + k].squares
         return found
 
     def histograms(self, const int64_t[::1] nodes, const int32_t[::1] features):
-        """Return the sums of the codes of pairs of a node and a feature, and the numbers of rows.
+        """Return the sums of the codes of pairs of a node and a feature.
 
         Parameters
         ----------
@@ -158,27 +136,23 @@ cdef class NodeRows:
 
         Returns
         -------
-        sums : ndarray of shape (n_pairs, n_codes, 2), dtype float64
+        ndarray of shape (n_pairs, n_codes, 2), dtype float64
             Sum and mass; ``n_codes`` is the largest number of codes of one of the features.
-        counts : ndarray of shape (n_pairs, n_codes or 0), dtype int32
         """
         cdef int64_t run, n_codes = 1, n_runs, n_pairs = nodes.shape[0]
         cdef int n_threads = self.space.n_threads
         for run in range(n_pairs):
             n_codes = max(n_codes, min(256, self.space.X.n_bins[features[run]] + 1))
         sums = np.empty((n_pairs, n_codes, 2))
-        counts = np.empty((n_pairs, n_codes if self.counted else 0), dtype=np.int32)
         cdef double[:, :, ::1] out = sums
-        cdef int32_t[:, ::1] numbers = counts
         cdef int64_t[::1] starts = np.flatnonzero(np.diff(nodes, prepend=-1, append=-1))
         n_runs = starts.shape[0] - 1
         for run in prange(n_runs, nogil=True, num_threads=n_threads, schedule="dynamic"):
             node_histograms(
                 &self.space.X, self.lent + omp_get_thread_num(),
                 self.nodes + nodes[starts[run]], &features[starts[run]],
-                starts[run + 1] - starts[run], &out[starts[run], 0, 0], n_codes,
-                &numbers[starts[run], 0] if self.counted else NULL)
-        return sums, counts
+                starts[run + 1] - starts[run], &out[starts[run], 0, 0], n_codes)
+        return sums
 
     def outputs(self, const int64_t[::1] offsets, **fields):
         """Return outputs of trees on all rows, packed, and their cells.
@@ -239,7 +213,7 @@ cdef class GrowingTrees:
     def __cinit__(self, bins, const uint64_t[::1] seeds, **settings):
         cdef int64_t t
         self.settings = settings
-        self.space = Workspace(bins, None, self.settings.min_samples_leaf > 1, 1)
+        self.space = Workspace(bins, None, 1)
         self.batch = TreeBatch(seeds.shape[0])
         self.n_open, self.first, self.is_new = seeds.shape[0], 0, True
         self.open = <Open *> resized(NULL, self.n_open, sizeof(Open))
@@ -261,15 +235,6 @@ cdef class GrowingTrees:
         if searched:
             wanted = ceil(wanted * (SPARE if own.share < 1 else 1.0))
             own.n_goal = min(n_usable, <int64_t> min(wanted, 1e9))
-
-    def bounds(self, const double[:, ::1] masses):
-        """Return the least magnitude of the weights that take part in the growth of each tree."""
-        cdef int64_t t
-        found = np.empty(self.batch.n)
-        cdef double[::1] out = found
-        for t in range(self.batch.n):
-            out[t] = cwb_trim_bound(&masses[t, 0], self.settings.trim)
-        return found
 
     @property
     def is_open(self):
@@ -301,19 +266,18 @@ cdef class GrowingTrees:
             undo_draws(X, &self.settings, work, own.n_goal)
         return (self.first if self.is_new else self.first + self.n_open), *pairs
 
-    def search(self, const double[:, ::1] totals, const double[:, :, ::1] sums,
-               const int32_t[:, ::1] counts):
-        """Take what `NodeRows.totals` and `NodeRows.histograms` say, over all partitions."""
+    def search(self, const double[:, ::1] totals, const double[:, :, ::1] sums):
+        """Take the results of `NodeRows.totals` and `NodeRows.histograms` over all partitions."""
         cdef int64_t k, i, n = 0
         cdef Open *own
         cdef Work *work = self.space.work
         cdef const Matrix *X = &self.space.X
         for k in range(totals.shape[0]):
             own = self.open + k
-            own.node.squares = totals[k, 3]
-            if self.first == 0:  # of the children, the split has told the other sums
+            own.node.squares = totals[k, 2]
+            if self.first == 0:  # the other sums of children follow from the split
                 own.node.sum, own.node.mass = totals[k, 0], totals[k, 1]
-                own.node.n = <int64_t> totals[k, 2]
+                own.node.least_mass = self.settings.leaf_mass * own.node.mass
                 start_tree(self.batch.trees + own.tree, &own.node)
         self.is_new = False
         for k in range(self.n_open):
@@ -321,21 +285,20 @@ cdef class GrowingTrees:
             draw_features(X, &self.settings, work, own.node.seed, 0, own.n_goal)
             for i in range(own.n_asked, own.n_goal):
                 if own.n_varying < self.settings.max_features:
-                    self.take(own, work.features[i], &sums[n, 0, 0], sums.shape[1],
-                              &counts[n, 0] if counts.shape[1] else NULL)
+                    self.take(own, work.features[i], &sums[n, 0, 0], sums.shape[1])
                 n += 1
             undo_draws(X, &self.settings, work, own.n_goal)
             own.n_asked = own.n_goal
             if own.n_varying < self.settings.max_features and own.n_asked > 0:
                 own.n_goal = min(self.space.X.n_usable, 2 * own.n_asked)
 
-    cdef void take(self, Open *own, int32_t feature, const double *sums, int64_t n_codes,
-                   const int32_t *counts) noexcept:
+    cdef void take(self, Open *own, int32_t feature, const double *sums,
+                   int64_t n_codes) noexcept:
         """Search one feature of a node; of equal gains the first counts."""
         cdef cwb_split found
         own.n_seen += 1
         own.n_varying += split_of_histogram(&self.space.X, &self.settings, self.space.work,
-                                            &own.node, feature, sums, n_codes, counts, &found)
+                                            &own.node, feature, sums, n_codes, &found)
         if found.gain > own.node.split.gain:
             own.node.split = found
 
@@ -376,25 +339,17 @@ cdef class GrowingTrees:
             opened[side].share = max(1, parent.n_varying) / <double> max(1, parent.n_seen)
             self.begin(opened + side, may_split(&self.settings, children + side))
 
-    def finish(self, bint with_cells):
+    def finish(self, bint merge):
         """Return the nodes of all trees as `TreeGrower.grow` does, and their edges.
 
-        The edges are of the weights that took part, in units of 1 / scale.
+        The edges are in units of 1 / scale. With `merge`, neighbouring leaves of one sign are one.
         """
         cdef int64_t t
         edges = np.empty(self.batch.n)
         for t in range(self.batch.n):
             edges[t] = self.batch.trees[t].total
-            if not with_cells:
+            if merge:
                 merge_equal_leaves(self.batch.trees + t)
             if not sort_by_level(self.batch.trees + t):
                 raise MemoryError("nodes of growing trees")
         return self.batch.arrays(&self.space.X, self.space.bins.n_categories), edges
-
-    def constants(self, const double[::1] edges, const double[::1] totals):
-        """Make constants of the trees that these beat on all weights; return all nodes again."""
-        cdef int64_t t
-        for t in range(self.batch.n):
-            if edges[t] < fabs(totals[t]):
-                become_constant(self.batch.trees + t, totals[t])
-        return self.batch.arrays(&self.space.X, self.space.bins.n_categories)

@@ -7,7 +7,8 @@ from cwboost._kernels.trees.build cimport use_rows
 from cwboost._kernels.trees.types cimport Matrix, Rows, Settings, Tree, Work
 
 cdef struct Round:
-    # Tree t has the weights from weights + t * stride bytes on; cells is NULL if nobody wants them.
+    # Tree t has the weights from weights + t * stride bytes on. Wanted are outputs and edges, or
+    # cells; what is not wanted is NULL.
     const Matrix *X
     const Settings *settings
     Work *works  # of every thread
@@ -31,7 +32,7 @@ cdef inline const double *weights_of(const Round *own, Py_ssize_t tree) noexcept
     return <const double *> (own.weights + tree * own.stride)
 
 cdef inline uint8_t *packed_of(const Round *own, Py_ssize_t tree) noexcept nogil:
-    return own.packed + tree * ((own.X.n_rows + 7) // 8)
+    return NULL if own.packed == NULL else own.packed + tree * ((own.X.n_rows + 7) // 8)
 
 cdef inline int32_t *cells_of(const Round *own, Py_ssize_t tree) noexcept nogil:
     return NULL if own.cells == NULL else own.cells + tree * own.X.n_rows

@@ -11,44 +11,33 @@
 
 #include "common/rounding.h"
 
-enum { CWB_SIZES = 416 }; /* eight for each of the powers of two up to 2^51 */
-
-/* Add the masses of rounded weights by their size: size s holds the magnitudes from
- * 2^(s / 8) (1 + s % 8 / 8), with integer division, up to those of the next. */
-static inline void cwb_add_masses(const double *weights, const int64_t *kept, int64_t n,
-                                  double scale, double *masses) {
-    double odd[CWB_SIZES] = {0.0}; /* so that additions of neighbours are independent */
-    for (int64_t k = 0; k < n; k++) {
-        const double w = fabs(cwb_fixed(weights[kept ? kept[k] : k], scale));
-        int64_t bits;
-        memcpy(&bits, &w, sizeof bits);
-        const int64_t size = (bits >> 49) - ((int64_t)1023 << 3); /* negative for zeros */
-        *((k & 1 ? odd : masses) + (size < 0 ? 0 : size)) += w;
+/* The sums over the classes of code times weight, for the rows start to end - 1: in the order of the
+ * classes, a block of rows at a time. Row t of the weights begins t * stride bytes after the first. */
+static inline void cwb_combine(const char *weights, int64_t stride, const double *code,
+                               int64_t n_classes, int64_t start, int64_t end, double *sums) {
+    enum { BLOCK = 512 };
+    for (int64_t first = start; first < end; first += BLOCK) {
+        const int64_t n = end - first < BLOCK ? end - first : BLOCK;
+        double *own = sums + first;
+        for (int64_t i = 0; i < n; i++) own[i] = 0.0;
+        for (int64_t c = 0; c < n_classes; c++) {
+            const double *w = (const double *)(weights + c * stride) + first;
+            for (int64_t i = 0; i < n; i++) own[i] += code[c] * w[i];
+        }
     }
-    for (int size = 0; size < CWB_SIZES; size++) masses[size] += odd[size];
 }
 
-/* The largest bound below which the weights sum to at most `fraction` of all. */
-static inline double cwb_trim_bound(const double *masses, double fraction) {
-    double total = 0.0, below = 0.0;
-    int size = 0;
-    for (int k = 0; k < CWB_SIZES; k++) total += masses[k];
-    while (size < CWB_SIZES - 1 && below + masses[size] <= fraction * total)
-        below += masses[size++];
-    return size ? ldexp(1.0 + (size & 7) / 8.0, size >> 3) : 0.0;
-}
-
-/* Rows whose rounded weight is at least `least`, and these weights. Every row is written and some
- * are kept: no branch to mispredict. Returns the number kept. */
+/* Rows whose rounded weight is not zero, and these weights. Every row is written and some are kept:
+ * no branch to mispredict. Returns the number kept. */
 static inline int64_t cwb_take_rows(const double *weights, const int64_t *kept, int64_t n,
-                                    double scale, double least, int32_t *rows, double *taken) {
+                                    double scale, int32_t *rows, double *taken) {
     int64_t n_taken = 0;
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = kept ? kept[k] : k;
         const double w = cwb_fixed(weights[i], scale);
         rows[n_taken] = (int32_t)i;
         taken[n_taken] = w;
-        n_taken += fabs(w) >= least;
+        n_taken += w != 0.0;
     }
     return n_taken;
 }

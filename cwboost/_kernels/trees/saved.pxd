@@ -10,5 +10,4 @@ cdef void save_histograms(
 cdef bint is_worth_saving(
     const Matrix *X, const Settings *settings, const Node *node) noexcept nogil
 cdef double *sums_of(Work *work, const Node *node) noexcept nogil
-cdef int32_t *counts_of(Work *work, const Node *node) noexcept nogil
 cdef void release(Work *work, Node *node) noexcept nogil

@@ -41,13 +41,6 @@ cdef double *sums_of(Work *work, const Node *node) noexcept nogil:
     return work.saved_sums + 2 * CWB_BINS * work.n_saved * node.saved
 
 
-cdef int32_t *counts_of(Work *work, const Node *node) noexcept nogil:
-    """Return the address of the numbers of rows, NULL if they are not counted."""
-    if work.counts == NULL:
-        return NULL
-    return work.saved_counts + CWB_BINS * work.n_saved * node.saved
-
-
 cdef void release(Work *work, Node *node) noexcept nogil:
     """Forget the histograms of a node, if it has any."""
     if node.saved >= 0:
@@ -61,23 +54,18 @@ cdef void save(const Matrix *X, const Settings *settings, Work *work, Node *node
     work.n_free -= 1
     node.saved = work.free_places[work.n_free]
     draw_features(X, settings, work, node.seed, 0, work.n_saved)
-    node_histograms(X, work, node, work.features, work.n_saved, sums_of(work, node), CWB_BINS,
-                    counts_of(work, node))
+    node_histograms(X, work, node, work.features, work.n_saved, sums_of(work, node), CWB_BINS)
     undo_draws(X, settings, work, work.n_saved)
 
 
 cdef void take_rest(Work *work, Node *parent, const Node *small, Node *large) noexcept nogil:
     """Let a child have its parent's histograms less those of the other child."""
-    cdef int64_t i, n = CWB_BINS * work.n_saved
+    cdef int64_t i
     large.saved, parent.saved = parent.saved, -1
     cdef double *sums = sums_of(work, large)
     cdef const double *less = sums_of(work, small)
-    cdef int32_t *counts = counts_of(work, large)
-    cdef const int32_t *fewer = counts_of(work, small)
-    for i in range(2 * n):
+    for i in range(2 * CWB_BINS * work.n_saved):
         sums[i] -= less[i]
-    for i in range(n if counts != NULL else 0):
-        counts[i] -= fewer[i]
 
 
 cdef void save_histograms(

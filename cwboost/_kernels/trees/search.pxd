@@ -14,4 +14,4 @@ cdef void find_splits(
 cdef bint may_split(const Settings *settings, const Node *node) noexcept nogil
 cdef bint split_of_histogram(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
-    const double *sums, int64_t n_codes, const int32_t *counts, cwb_split *split) noexcept nogil
+    const double *sums, int64_t n_codes, cwb_split *split) noexcept nogil

@@ -15,12 +15,12 @@ from cwboost._kernels.trees.histogram cimport (
     by_list, group_histograms, group_of, list_histograms, mark, scan_few, scan_histogram)
 from cwboost._kernels.trees.kernels cimport kernels
 from cwboost._kernels.trees.saved cimport (
-    counts_of, is_worth_saving, release, save_histograms, sums_of)
+    is_worth_saving, release, save_histograms, sums_of)
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, Matrix, Node, Settings, Tree, Work, cwb_pair, cwb_rules, cwb_scan, cwb_split)
 
 cdef extern from "trees/categories.h" nogil:
-    void cwb_order_categories(cwb_scan *scan, int counted)
+    void cwb_order_categories(cwb_scan *scan)
     void cwb_set_of_split(const cwb_scan *scan, cwb_split *split)
 cdef extern from "common/threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
@@ -34,12 +34,12 @@ cdef bint best_of_scan(
 ) noexcept nogil:
     """Find the best split from work.scan; False if the feature is constant in the node."""
     cdef cwb_rules rules
-    rules.criterion, rules.min_samples_leaf = settings.criterion, settings.min_samples_leaf
-    rules.least = ROUNDING * node.mass
+    rules.criterion = settings.criterion
+    rules.least, rules.least_mass = ROUNDING * node.mass, node.least_mass
     split.feature = feature
     split.categorical = X.categorical != NULL and X.categorical[feature]
     if split.categorical:
-        cwb_order_categories(&work.scan, work.counts != NULL)
+        cwb_order_categories(&work.scan)
     kernels.best_split(&work.scan, &rules, X.n_bins[feature], split)
     if split.categorical and split.gain > -INFINITY:
         cwb_set_of_split(&work.scan, split)
@@ -116,13 +116,11 @@ cdef int64_t search_features(
 
 cdef bint split_of_histogram(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
-    const double *sums, int64_t n_codes, const int32_t *counts, cwb_split *split
+    const double *sums, int64_t n_codes, cwb_split *split
 ) noexcept nogil:
     """Find the best split of a node on a feature with these sums; False if it is constant."""
     n_codes = min(n_codes, X.n_bins[feature] + 1)
     memcpy(work.hist, sums, n_codes * sizeof(cwb_pair))
-    if counts != NULL:
-        memcpy(work.counts, counts, n_codes * sizeof(int32_t))
     scan_histogram(X, work, 0, feature)
     return best_of_scan(X, settings, work, node, feature, split)
 
@@ -200,10 +198,9 @@ cdef void choose_split(
 
 
 cdef bint may_split(const Settings *settings, const Node *node) noexcept nogil:
-    """Return True if a node is large enough, and has weights of both signs."""
+    """Return True if a node is heavy enough, and has weights of both signs."""
     return (node.depth < settings.max_depth and not node.fixed
-            and (settings.min_samples_leaf <= 1 or node.n >= 2 * settings.min_samples_leaf)
-            and node.mass > fabs(node.sum))
+            and node.mass > fabs(node.sum) and node.mass >= 2 * node.least_mass)
 
 
 cdef int64_t search_saved(
@@ -212,11 +209,10 @@ cdef int64_t search_saved(
     """Find the best splits of a node on the features of its saved histograms, drawn first."""
     cdef int64_t f, n_varying = 0
     cdef const double *sums = sums_of(work, node)
-    cdef const int32_t *counts = counts_of(work, node)
     for f in range(work.n_saved):
         n_varying += split_of_histogram(
             X, settings, work, node, work.features[f], sums + 2 * CWB_BINS * f, CWB_BINS,
-            NULL if counts == NULL else counts + CWB_BINS * f, work.splits + f)
+            work.splits + f)
     return n_varying
 
 

@@ -8,11 +8,11 @@
 
 #include "trees/types.h"
 
-static inline void cwb_forbid_small_leaves(cwb_scan *scan, int32_t n, int64_t least) {
-    const int64_t total = scan->count[scan->n - 1] + scan->missing_count;
+static inline void cwb_forbid_light_leaves(cwb_scan *scan, int32_t n, double least) {
+    const double total = scan->mass[scan->n - 1] + scan->missing_mass;
     for (int32_t i = 0; i < n; i++)
         for (int side = 0; side < 2; side++) {
-            const int64_t left = scan->count[i] + (side ? 0 : scan->missing_count);
+            const double left = scan->mass[i] + (side ? 0.0 : scan->missing_mass);
             if (left < least || total - left < least) scan->gain[side][i] = -INFINITY;
         }
 }
@@ -26,7 +26,6 @@ static inline void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32
     split->gain = scan->gain[side][i];
     split->left_sum = scan->sum[i] + (side ? 0.0 : scan->missing_sum);
     split->left_mass = scan->mass[i] + (side ? 0.0 : scan->missing_mass);
-    split->left_count = scan->count[i] + (side ? 0 : scan->missing_count);
     split->lower = scan->bin[i];
     split->upper = i + 1 < scan->n ? scan->bin[i + 1] : n_bins;
     split->missing_right = missing ? side : split->left_mass < 0.5 * mass;

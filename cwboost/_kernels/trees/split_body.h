@@ -54,7 +54,7 @@ static int32_t CWB_NAME(all_gains)(cwb_scan *scan, const cwb_rules *rules) {
                         scan->gain[0]);
         scan->gain[0][n - 1] = -INFINITY; /* all on the left: not a split */
     }
-    if (rules->min_samples_leaf > 1) cwb_forbid_small_leaves(scan, n, rules->min_samples_leaf);
+    if (rules->least_mass > 0.0) cwb_forbid_light_leaves(scan, n, rules->least_mass);
     return n;
 }
 

@@ -76,7 +76,7 @@ cdef bint grow_subtree(
 cdef bint write_part(
     const Round *own, Py_ssize_t t, Py_ssize_t part, Py_ssize_t n_parts
 ) noexcept nogil:
-    """Write the outputs and cells of a tree on a part of the rows; False if memory ran out."""
+    """Write the outputs or cells of a tree on a part of the rows; False if memory ran out."""
     cdef int64_t n = own.X.n_rows, step = 8 * ((n + 8 * n_parts - 1) // (8 * n_parts))
     return write_outputs(
         own.X, work_on(own, omp_get_thread_num()), own.trees + t, min(n, step * part),
@@ -84,7 +84,7 @@ cdef bint write_part(
 
 
 cdef bint finish_all(const Round *own, Py_ssize_t first) noexcept nogil:
-    """Write outputs, cells and edges of the trees from `first` on; False if memory ran out."""
+    """Write outputs and edges, or cells, of the trees from `first` on; False if memory ran out."""
     cdef Py_ssize_t t, i, n = own.n_trees - first
     # A part of a sparse matrix costs as much as the whole.
     cdef Py_ssize_t n_parts = 1 if own.X.codes == NULL else PARTS_PER_THREAD * own.n_threads
@@ -96,9 +96,10 @@ cdef bint finish_all(const Round *own, Py_ssize_t first) noexcept nogil:
         failed |= not write_part(own, first + i // n_parts, i % n_parts, n_parts)
     if failed:
         return False
-    for t in prange(first, own.n_trees, num_threads=own.n_threads, schedule="dynamic"):
-        write_edge(own.X, work_on(own, t - first), weights_of(own, t), own.trees + t,
-                   packed_of(own, t), cells_of(own, t), own.edges + t)
+    if own.packed != NULL:
+        for t in prange(first, own.n_trees, num_threads=own.n_threads, schedule="dynamic"):
+            write_edge(own.X, work_on(own, t - first), weights_of(own, t), own.trees + t,
+                       packed_of(own, t), own.edges + t)
     return True
 
 

@@ -20,8 +20,8 @@ typedef struct {
 /* Criterion and conditions of a split. */
 typedef struct {
     int criterion;
-    int64_t min_samples_leaf;
     double least; /* gains up to this are rounding */
+    double least_mass; /* of either side */
 } cwb_rules;
 
 /* The best split of one feature. Bins `lower` and `upper` are the non-empty ones next to it;
@@ -29,7 +29,6 @@ typedef struct {
 typedef struct {
     double gain;
     double left_sum, left_mass;
-    int64_t left_count; /* if examples are counted */
     int32_t feature, lower, upper;
     int32_t missing_right; /* side of the missing values */
     int32_t categorical;   /* 1: the bins of `right` go right, lower and upper mean nothing */
@@ -41,9 +40,7 @@ typedef struct {
     double sum[CWB_BINS + 8], mass[CWB_BINS + 8];
     double gain[2][CWB_BINS + 8]; /* [0]: missing left, [1]: missing right */
     int32_t bin[CWB_BINS + 8];
-    int64_t count[CWB_BINS + 8];
     double missing_sum, missing_mass;
-    int64_t missing_count;
     int32_t n;
 } cwb_scan;
 

@@ -13,11 +13,9 @@ cdef extern from "trees/types.h" nogil:
         double sum, mass
     ctypedef struct cwb_rules:
         int criterion
-        int64_t min_samples_leaf
-        double least
+        double least, least_mass
     ctypedef struct cwb_split:
         double gain, left_sum, left_mass
-        int64_t left_count
         int32_t feature, lower, upper, missing_right, categorical
         uint64_t right[4]
     ctypedef struct cwb_scan:
@@ -43,16 +41,16 @@ cdef struct Matrix:
     const double *highest  # of the values in bin bin_start[feature] + code
 
 cdef struct Settings:
-    int64_t max_depth, max_leaves, min_samples_leaf, max_features
-    double trim
+    int64_t max_depth, max_leaves, max_features
+    double leaf_mass  # least fraction of the mass of a tree in a leaf
     double[5] chance  # deviations of the best comparison without association, see kernels/chance.py
     int criterion
 
 cdef struct Node:
     # Its rows are work.rows[start:end], with work.weights. Sums are of rounded weights, exact;
-    # squares in units of 2**52. n is the number of rows, if min_samples_leaf needs it.
-    int64_t start, end, depth, n
-    double sum, mass, squares
+    # squares in units of 2**52.
+    int64_t start, end, depth
+    double sum, mass, squares, least_mass
     uint64_t seed  # of its draws of features
     bint fixed  # a monotonic constraint sets its output: it is not split
     int32_t index
@@ -85,9 +83,7 @@ cdef struct Work:
     uint8_t *positive    # output of each row is +1
     uint8_t *sides       # categories: 1 for a row that goes right
     cwb_pair *hist       # all zero between uses
-    int32_t *counts      # the same; NULL if min_samples_leaf needs none
     double *saved_sums   # histograms of n_saved features of a node, at each place
-    int32_t *saved_counts
     int32_t *free_places
     int64_t n_saved, n_places, n_free
     int32_t *features    # the usable features; the drawn ones come first

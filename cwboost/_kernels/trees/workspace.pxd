@@ -12,6 +12,6 @@ cdef class Workspace:
     cdef list blocks
     cdef _read_bins(self, bins)
     cdef _read_codes(self, binned)
-    cdef _allocate(self, bint counted)
-    cdef _allocate_saved(self, bint counted, int64_t n_saved)
+    cdef _allocate(self)
+    cdef _allocate_saved(self, int64_t n_saved)
     cdef void *_scratch(self, size_t size) except NULL

@@ -26,14 +26,12 @@ cdef class Workspace:
     ----------
     bins : cwboost.kernels.Bins
     binned : cwboost.kernels.BinnedMatrix or None
-    counted : bool
-        True if histograms count examples.
     n_threads : int
     n_saved : int, default=0
         Features whose histograms a node saves; 0 if none does.
     """
 
-    def __cinit__(self, bins, binned, bint counted, int n_threads, int64_t n_saved=0):
+    def __cinit__(self, bins, binned, int n_threads, int64_t n_saved=0):
         self.work, self.rows = NULL, NULL
         self.blocks = []
         self.n_threads = n_threads
@@ -43,8 +41,8 @@ cdef class Workspace:
         self._read_bins(bins)
         if binned is not None:
             self._read_codes(binned)
-        self._allocate(counted)
-        self._allocate_saved(counted, n_saved)
+        self._allocate()
+        self._allocate_saved(n_saved)
 
     cdef _read_bins(self, bins):
         """Take the addresses of the arrays of `bins`, which self.bins keeps alive."""
@@ -88,7 +86,7 @@ cdef class Workspace:
         if self.X.codes == NULL:
             self.X.fewest_entries = -1
 
-    cdef _allocate(self, bint counted):
+    cdef _allocate(self):
         cdef int t
         cdef size_t n = self.X.n_rows, n_features = max(1, self.X.n_usable)
         cdef size_t n_listed = n if self.X.indptr != NULL else 1
@@ -106,8 +104,6 @@ cdef class Workspace:
             work.scratch_weights = <double *> self._scratch(n * sizeof(double))
             work.positive = <uint8_t *> self._scratch(n)
             work.hist = <cwb_pair *> self._scratch(8 * CWB_BINS * 16)
-            if counted:
-                work.counts = <int32_t *> self._scratch(8 * CWB_BINS * sizeof(int32_t))
             work.features = <int32_t *> self._scratch(n_features * sizeof(int32_t))
             work.swaps = <int32_t *> self._scratch(n_features * sizeof(int32_t))
             work.pending = <int32_t *> self._scratch(n_features * sizeof(int32_t))
@@ -120,7 +116,7 @@ cdef class Workspace:
             if self.X.n_usable > 0:  # else there is no array
                 memcpy(work.features, self.X.usable, self.X.n_usable * sizeof(int32_t))
 
-    cdef _allocate_saved(self, bint counted, int64_t n_saved):
+    cdef _allocate_saved(self, int64_t n_saved):
         """Allocate the places of saved histograms, unless the search reads lists alone."""
         cdef int t
         cdef Work *work
@@ -130,9 +126,6 @@ cdef class Workspace:
             work.n_saved = min(n_saved, self.X.n_usable)
             work.n_places = min(MOST_PLACES, MOST_SAVED // n)
             work.saved_sums = <double *> self._scratch(work.n_places * n * sizeof(cwb_pair))
-            if counted:
-                work.saved_counts = <int32_t *> self._scratch(
-                    work.n_places * n * sizeof(int32_t))
             work.free_places = <int32_t *> self._scratch(MOST_PLACES * sizeof(int32_t))
 
     cdef void *_scratch(self, size_t size) except NULL:

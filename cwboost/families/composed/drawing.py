@@ -12,9 +12,8 @@ from scipy import sparse
 from cwboost.families.array_learners import check_arrays
 from cwboost.families.composed.derived_learners import DerivedLearners
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.partitioned import scales_of
 from cwboost.families.sealing.sample import read_only
-from cwboost.kernels import LinearGains
+from cwboost.kernels import LinearGains, weight_scales
 
 __all__ = ["DrawContext", "Drawing"]
 
@@ -96,7 +95,7 @@ class Drawing:
         `weights`, of shape (n_targets, n_seen), are the signed weights of the round, of any scale.
         """
         if weights is not None:
-            scales = scales_of(np.abs(weights).sum(axis=1)) * 2.0**-51
+            scales = weight_scales(np.abs(weights).sum(axis=1)) * 2.0**-51
             weights = read_only(np.ascontiguousarray(weights * scales[:, None]))
         shared = {name: read_only(array[0, ...]) for name, array in self._shared.items()}
         n_features, kind = self._facts["X"].shape[1], self._family.learners_type

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -162,7 +161,6 @@ class MixedPricer(Pricer):
         self._pricers = pricers
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        request = replace(request, with_cells=False)
         return self._best_of([pricer.price(weights, request) for pricer in self._pricers])
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
@@ -195,7 +193,7 @@ class MixedPlan(PricingPlan):
     def choose(self, scales, rng, request):
         learners, edges, target = [], [], []
         for name in self.plans:
-            conversation = self.plans[name].choose(scales, rng, replace(request, with_cells=False))
+            conversation = self.plans[name].choose(scales, rng, request)
             chosen = yield from _addressed(name, conversation)
             learners.append(MixedLearners.of(name, chosen.learners))
             edges.append(chosen.edges)

@@ -11,7 +11,14 @@ from cwboost._kernels.common.packed_edges import (
     find_false_edge,
     find_false_shared_edge,
 )
-from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
+from cwboost.families.contract import (
+    BindContext,
+    Division,
+    Priced,
+    Pricer,
+    PricingRequest,
+    WeakLearnerFamily,
+)
 from cwboost.families.sealing.faults import FamilyFault, check_array, family_source, noted
 from cwboost.families.sealing.sample import Sample, read_only
 
@@ -20,7 +27,7 @@ __all__ = [
     "SealedPricer",
     "bind_family",
     "certificate",
-    "check_cells",
+    "check_division",
     "check_learners",
     "check_priced",
 ]
@@ -67,6 +74,7 @@ class SealedPricer(Pricer):
         self.n_samples = sample.n_samples
         self._n_threads = context.n_threads
         self.n_targets = context.n_targets
+        self.divides = family.capabilities.divides and context.monotonic is None
         self.exact = getattr(pricer, "exact", None)
         if type(self.exact) is not bool:
             raise self.fault(f"the pricer's exact must be a bool, got {self.exact!r}")
@@ -91,6 +99,15 @@ class SealedPricer(Pricer):
         self._refuse_edge(fault, priced)
         return priced
 
+    def divide(self, weights, request: PricingRequest = PricingRequest()) -> Division:
+        """See `Pricer.divide`."""
+        self.n_calls += 1
+        found = noted(self._where, self.pricer.divide, read_only(weights), request)
+        check_division(found, self.family.learners_type, self.n_samples, self.fault)
+        if self._is_due():
+            self._check_cells(found)
+        return found
+
     def rebound(self, context: BindContext) -> SealedPricer | None:
         """See `Pricer.rebound`."""
         pricer = noted(self._where, self.pricer.rebound, context)
@@ -103,16 +120,16 @@ class SealedPricer(Pricer):
         self.n_calls += 1
         found = noted(self._where, method, read_only(weights), request)
         priced = check_priced(found, self.family, self.n_samples, n_targets, n_columns, self.fault)
-        if self._is_due(priced, request):
+        # If nothing pays, training ends.
+        pays = max(priced.edges.tolist(), default=-np.inf) > request.min_edge
+        if self._is_due() or not pays:
             self._check_outputs(priced)
         return priced
 
-    def _is_due(self, priced: Priced, request: PricingRequest) -> bool:
-        """Return True in some rounds, and always if nothing pays, since that ends training."""
+    def _is_due(self) -> bool:
+        """Return True in the rounds in which outputs are computed again."""
         n = self.n_calls
-        if n % CHECK_EVERY == 0 or (n < CHECK_EVERY and n & (n - 1) == 0):
-            return True
-        return not max(priced.edges.tolist(), default=-np.inf) > request.min_edge
+        return n % CHECK_EVERY == 0 or (n < CHECK_EVERY and n & (n - 1) == 0)
 
     def _refuse_edge(self, fault, priced: Priced) -> None:
         """Raise a `FamilyFault` for what `find_false_edge` has found, if it is not None."""
@@ -146,6 +163,20 @@ class SealedPricer(Pricer):
                 f"{signs[i, j]} on example {rows[i]}, its method outputs says {outputs[i, j]}"
             )
 
+    def _check_cells(self, division: Division) -> None:
+        """Compute the cells on the sample once more."""
+        known = division.cells[self.sample.rows, None]
+        where = f"cells of {self._where()}"
+        cells = noted(lambda: where, division.learners.cells, self.sample.X)
+        check_array("what cells(X) returns", cells, INT32, known.shape, self.fault)
+        different = np.flatnonzero(cells != known)
+        if len(different):
+            i = different[0]
+            raise self.fault(
+                f"example {self.sample.rows[i]} is in cell {known[i, 0]} of the division, its "
+                f"learner's method cells returns {cells[i, 0]}"
+            )
+
     def _where(self) -> str:
         when = f"call {self.n_calls} of pricing" if self.round is None else f"round {self.round}"
         return f"{family_source(self.family)}, {when}"
@@ -169,10 +200,8 @@ def check_priced(
     check_array("outputs", outputs, UINT8, (len(learners), (n_samples + 7) // 8), fault)
     if not outputs.flags.c_contiguous:
         raise fault("outputs must be C-contiguous")
-    if priced.cells is not None:
-        check_cells(priced.cells, priced.cell_counts, len(learners), n_samples, fault)
     edges, target = np.ascontiguousarray(edges), np.ascontiguousarray(target)
-    return Priced(learners, outputs, edges, target, priced.cells, priced.cell_counts)
+    return Priced(learners, outputs, edges, target)
 
 
 def check_learners(learners, edges, target, family, n_targets, n_columns, fault) -> np.ndarray:
@@ -193,16 +222,23 @@ def check_learners(learners, edges, target, family, n_targets, n_columns, fault)
     return target
 
 
-def check_cells(cells, counts, n_learners: int, n_samples: int, fault) -> None:
-    """Check the cells that a family tells: kernels count on them. See `check_priced`."""
-    check_array("cells", cells, INT32, (n_learners, n_samples), fault)
-    check_array("cell_counts", counts, INT64, (n_learners,), fault)
+def check_division(division, learners_type: type, n_samples: int, fault) -> None:
+    """Check the form of a division: kernels count on its cells.
+
+    `fault` maps a message to the error that is raised.
+    """
+    if not isinstance(division, Division):
+        raise fault(f"divide must return a Division, got {type(division).__name__}")
+    learners, cells, n_cells = division.learners, division.cells, division.n_cells
+    if not isinstance(learners, learners_type) or len(learners) != 1:
+        raise fault(f"learners must be one of {learners_type.__name__}, got {learners!r}")
+    check_array("cells", cells, INT32, (n_samples,), fault)
     if not cells.flags.c_contiguous:
         raise fault("cells must be C-contiguous")
     # As unsigned numbers, negative ones are too large.
-    largest = cells.view(np.uint32).max(axis=1, initial=0)
-    if (counts < 1).any() or (largest >= counts).any():
-        raise fault(f"cells must lie below cell_counts, {counts}, got up to {largest}")
+    largest = cells.view(np.uint32).max(initial=0)
+    if n_cells < 1 or largest >= n_cells:
+        raise fault(f"cells must be below n_cells, {n_cells}, got {largest}")
 
 
 def _check_target(target, n: int, n_targets: int, n_columns: int, fault) -> None:

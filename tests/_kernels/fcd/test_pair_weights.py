@@ -5,8 +5,9 @@ import pytest
 import slow_master
 from cwboost._kernels.fcd.pair_weights import PairWeights
 
-from cwboost import pack_outputs
+from cwboost import Division, pack_outputs
 from cwboost.master import SMOOTHING, RestrictedMaster, steps_of_cells
+from cwboost.support.weights import effective_size
 
 
 def test_pair_weights_are_exponentials_of_scores():
@@ -52,41 +53,64 @@ def test_cells_take_fractions_of_their_exact_steps(seed, n_threads):
     counts = np.bincount(rng.integers(0, n_classes, n), minlength=n_classes)
     y = np.repeat(np.arange(n_classes), counts)
     weight = rng.uniform(0.5, 2.0, size=n)
-    cell_counts = rng.integers(1, 9, size=n_classes)
+    n_cells = int(rng.integers(2, 9))
+    first = int(rng.integers(0, 2))  # of two classes the second alone may step
     for step in (0.1, 0.5, 1.0):
         master = RestrictedMaster(
             counts, 1e12, weight, n_threads, base=rng.normal(size=(n, n_classes))
         )
         for _ in range(3):
-            cells = (rng.random((n_classes, n)) * cell_counts[:, None]).astype(np.int32)
+            cells = rng.integers(0, n_cells, n).astype(np.int32)
             R, loss = np.array(master.weights), master.pairs.loss
             scores, total = master.scores_of(np.arange(n)), master.cell_coef
-            outputs, coef = master.step_cells(np.arange(n_classes), cells, cell_counts, step)
-            parts = np.split(outputs, np.cumsum(cell_counts)[:-1])
-            for c, own in enumerate(parts):
+            steps = master.step_cells(Division(None, cells, n_cells), n_classes - first, step, 0.0)
+            for k, own in enumerate(steps.outputs.T):
+                r = R[first + k]
                 P, N = (
-                    np.bincount(cells[c], np.maximum(sign * R[c], 0.0), minlength=len(own))
+                    np.bincount(cells, np.maximum(sign * r, 0.0), minlength=n_cells)
                     for sign in (1, -1)
                 )
-                s = SMOOTHING * np.abs(R[c]).sum() / n
+                s = SMOOTHING * np.abs(r).sum() / effective_size(weight)
                 exact = 0.5 * np.log((P + s) / (N + s))
                 assert np.abs(own).max() == 127
                 unit = np.abs(exact).max() / 127
-                assert coef[c] == pytest.approx(step * unit, rel=1e-9)
+                assert steps.coef[k] == pytest.approx(step * unit, rel=1e-9)
                 assert np.abs(own * unit - exact).max() <= 0.5001 * unit
-                scores[:, c] += coef[c] * own[cells[c]]
+                np.testing.assert_allclose(steps.cover, np.bincount(cells, weight), rtol=1e-6)
+                assert steps.edges[k] == pytest.approx(np.abs(P - N).sum() / master.q)
+                scores[:, first + k] += steps.coef[k] * own[cells]
             np.testing.assert_allclose(master.scores_of(np.arange(n)), scores, rtol=1e-12)
             gaps = scores - scores[np.arange(n), y][:, None]
             mu = weight[:, None] * np.exp(gaps) * (np.arange(n_classes) != y[:, None])
             np.testing.assert_allclose(master.pairs.loss, mu.sum(), rtol=1e-12)
+            own = np.where(np.arange(n_classes) == y[:, None], mu.sum(axis=1)[:, None], -mu)
+            np.testing.assert_allclose(master.weights, own.T, rtol=1e-12)
+            assert master.n_errors == (scores.argmax(axis=1) != y).sum()
             assert master.pairs.loss <= loss * (1 + 1e-12)
-            assert master.cell_coef == pytest.approx(total + coef.sum())
+            assert master.cell_coef == pytest.approx(total + steps.coef.sum())
 
 
-def test_cells_without_weight_and_learners_without_cells_of_weight():
-    outputs, units, _ = steps_of_cells(np.zeros((3, 2)), np.array([0, 1, 3]), 10, 1.0)
-    assert outputs.tolist() == [0, 0, 0] and (units > 0).all()
-    outputs, units, _ = steps_of_cells(np.zeros((0, 2)), np.array([0]), 10, 1.0)
-    assert len(outputs) == len(units) == 0
-    with pytest.raises(ValueError, match="cells: expected 1 rows of 5"):
-        RestrictedMaster([2, 3], 1.0).step_cells([0], np.zeros((1, 4), np.int32), [1], 0.1)
+def test_cells_have_the_same_bits_at_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    counts = np.array([20_000, 9_003, 17])
+    cells = rng.integers(0, 50, counts.sum()).astype(np.int32)
+    found = []
+    for n_threads in (1, 2, 5):
+        master = RestrictedMaster(counts, 1e12, None, n_threads)
+        for _ in range(2):
+            steps = master.step_cells(Division(None, cells, 50), 3, 0.3, 0.0)
+        found.append([steps.outputs, steps.coef, steps.edges, master.weights, master.objective])
+    for other in found[1:]:
+        np.testing.assert_equal(other, found[0])
+
+
+def test_cells_without_weight_and_classes_that_do_not_pay_take_no_step():
+    sums = np.zeros((2, 3, 2))
+    sums[1] = [[3.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
+    steps = steps_of_cells(sums, np.ones(3), 0.1, 1.0, 1.5)
+    assert steps.outputs.T.tolist() == [[0, 0, 0], [127, 0, 0]]
+    assert steps.coef[0] == 0 < steps.coef[1] and steps.edges.tolist() == [0, 2]
+    assert not steps_of_cells(sums, np.ones(3), 0.1, 1.0, 2.0).coef.any()
+    master = RestrictedMaster([2, 3], 1.0)
+    with pytest.raises(ValueError, match="5"):
+        master.step_cells(Division(None, np.zeros(4, np.int32), 1), 2, 0.1, 0.0)

@@ -13,17 +13,18 @@ from random_trees import walked
 from slow_trees import grow, nested
 
 import cwboost
-from cwboost import unpack_outputs
-from cwboost.families.partitioned import PartitionWeights, scales_of
+from cwboost import draw_code, unpack_outputs
+from cwboost.families.partitioned import PartitionWeights
+from cwboost.kernels import weight_scales
 
 CRITERIA = ["edge", "gini"]
-EXACT = {"trim": 0.0, "max_features": None}
-"""Every example and every feature, as the slow trees search them."""
+EXACT = {"max_features": None}
+"""Every feature, as the slow trees search them."""
 
 
 def price(X, weights, n_threads=1, seed=0, **params):
     weights = np.atleast_2d(weights)
-    family = TreeFamily(**{"min_samples_leaf": 1} | params)
+    family = TreeFamily(**{"min_leaf_weight": 0} | params)
     return bind(family, X, len(weights), seed, n_threads=n_threads).price(weights)
 
 
@@ -55,9 +56,9 @@ LIMITS = [
     {"max_depth": 1},
     {"max_depth": 3},
     {"max_depth": None},
-    {"max_depth": 4, "min_samples_leaf": 4},
+    {"max_depth": 4, "min_leaf_weight": 4},
     {"max_depth": None, "max_leaf_nodes": 5},
-    {"max_depth": 3, "max_leaf_nodes": 6, "min_samples_leaf": 2},
+    {"max_depth": 3, "max_leaf_nodes": 6, "min_leaf_weight": 2.5},
 ]
 SMALL = [(12, 2, 3), (40, 3, 8), (90, 4, 60)]
 CASES = [
@@ -66,9 +67,9 @@ CASES = [
     for missing in (False, True)
     for limits in LIMITS
 ] + [
-    (make, {"max_depth": 3, "min_samples_leaf": n})
+    (make, {"max_depth": 3, "min_leaf_weight": n})
     for make in (pixels, mostly_zero)
-    for n in (1, 3)
+    for n in (0, 30)
 ]
 
 
@@ -87,7 +88,7 @@ def test_trees_are_those_by_definition_on_dense_and_sparse_examples(make, limits
 def test_best_first_with_leaves_to_spare_grows_the_same_trees():
     """Nodes are split in another order, and save histograms longer."""
     X, weights = few_values(np.random.default_rng(3), 9_000, 6, 90, True)
-    params = {"max_depth": 12, "max_features": 3, "min_samples_leaf": 3}
+    params = {"max_depth": 12, "max_features": 3, "min_leaf_weight": 1}
     plain, best = (price(X, weights, max_leaf_nodes=n, **params) for n in (None, 9_000))
     assert len(plain.learners.trees.feature) > 500
     np.testing.assert_equal(best.learners.arrays(), plain.learners.arrays())
@@ -104,9 +105,8 @@ SHARED = [
 ]
 
 
-@pytest.mark.parametrize("with_cells", [False, True])
 @pytest.mark.parametrize("case", SHARED, ids=str)
-def test_trees_that_threads_share_have_the_same_bits(case, with_cells):
+def test_trees_that_threads_share_have_the_same_bits(case):
     """Columns of many values, of mostly zeros, and of categories, with gaps."""
     rng = np.random.default_rng(5)
     X = rng.integers(0, 300, size=(12_000, 12)).astype(float)
@@ -124,14 +124,40 @@ def test_trees_that_threads_share_have_the_same_bits(case, with_cells):
         known = {"n_threads": n_threads, "n_categories": n_categories}
         known["monotonic"] = None if monotonic is None else monotonic[:n_trees]
         pricer = bind(TreeFamily(**params), X, n_trees, 3, **known)
-        request = cwboost.PricingRequest(rows=rows, with_cells=with_cells)
+        request = cwboost.PricingRequest(rows=rows)
         priced = pricer.price(weights[:n_trees], request)
-        return *priced.learners.arrays().values(), priced.outputs, priced.edges, priced.cells
+        found = [*priced.learners.arrays().values(), priced.outputs, priced.edges]
+        if monotonic is None:
+            division = pricer.divide(weights[:n_trees], request)
+            found += [*division.learners.arrays().values(), division.cells]
+        return found
 
     for n_trees in (1, 3, 4):
         alone = grown(n_trees, 1)
         for n_threads in (2, 3, 7):
             np.testing.assert_equal(grown(n_trees, n_threads), alone)
+
+
+def test_a_division_is_the_tree_of_the_combined_weights():
+    """With outputs that are the signs of its leaves; weights beside the rows do not count."""
+    rng = np.random.default_rng(8)
+    X, weights = rng.normal(size=(900, 5)), signed_weights(rng, 900, 4)
+    rows = np.flatnonzero(rng.random(900) < 0.7)
+    family = TreeFamily(max_depth=6)
+    division = bind(family, X, 4, 3).divide(weights, cwboost.PricingRequest(rows))
+    draws = np.random.default_rng(3)
+    code = draw_code(4, draws)
+    assert sorted(code) == [-1, -1, 1, 1]
+    combined = np.zeros((1, 900))
+    combined[0, rows] = code @ weights[:, rows]
+    pricer = bind(family, X, 1, 0)
+    pricer._random_state = draws
+    priced = pricer.price(combined)
+    cells = division.cells
+    np.testing.assert_array_equal(division.learners.cells(X)[:, 0], cells)
+    totals = np.bincount(cells, combined[0], minlength=division.n_cells)
+    signs = np.where(totals < 0, -1, 1)[cells]
+    np.testing.assert_array_equal(signs, unpack_outputs(priced.outputs, 900)[:, 0])
 
 
 def test_masses_of_children_may_differ_by_hundreds_of_orders_of_magnitude():
@@ -181,7 +207,7 @@ def test_edges_are_exact_sums_of_rounded_weights():
     X = rng.normal(size=(301, 6))
     weights = signed_weights(rng, 301, 4) * 10.0 ** rng.uniform(-12, 3, size=301)
     priced = price(X, weights)
-    scales = scales_of(np.abs(weights).sum(axis=1))
+    scales = weight_scales(np.abs(weights).sum(axis=1))
     rounded = PartitionWeights(weights, scales).rounded()
     edges = (rounded * unpack_outputs(priced.outputs, 301).T).sum(axis=1) / scales
     assert np.array_equal(priced.edges, edges)
@@ -229,54 +255,6 @@ def test_pixels_use_all_256_bins():
     weights = np.where((X[:, 0] // 2) % 2 == 0, 1.0, -1.0)
     priced = price(X, weights, max_depth=None, **EXACT)
     assert priced.edges[0] == 512
-
-
-@pytest.mark.parametrize("deep", [False, True])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_trimmed_examples_do_not_shape_trees(deep, sparse):
-    """Trees depend on the heavy examples alone; outputs and edges cover all examples."""
-    rng = np.random.default_rng(10)
-    X = rng.integers(0, 60, size=(900, 5)) * (rng.random((900, 5)) < 0.6).astype(float)
-    weights = rng.choice([-1.0, 1.0], size=(4, 900)) * rng.uniform(1, 2, size=(4, 900))
-    light = rng.random(900) < 0.5
-    weights[:, light] *= 1e-5
-    heavy_only = np.where(light, 0.0, weights)
-    container = sp.csr_array if sparse else np.asarray
-    params = {"max_depth": None if deep else 6, "max_features": 2}
-    trimmed = price(container(X), weights, trim=1e-4, **params)
-    heavy = price(container(X), heavy_only, trim=0.0, **params)
-    for t in range(4):
-        assert nested(trimmed.learners, t) == nested(heavy.learners, t)
-    assert np.array_equal(trimmed.outputs, heavy.outputs)
-    signed = unpack_outputs(trimmed.outputs, 900).T.astype(float)
-    np.testing.assert_allclose(trimmed.edges, (weights * signed).sum(axis=1), rtol=1e-12)
-
-
-def test_trimming_by_default_depends_on_the_criterion():
-    rng = np.random.default_rng(5)
-    X, weights = rng.normal(size=(400, 3)), signed_weights(rng, 400)
-    for criterion, trim, other in (("edge", 0.0, 0.05), ("gini", 0.05, 0.0)):
-        params = {"criterion": criterion, "max_depth": 6}
-        found, same, differs = (
-            nested(price(X, weights, **params, **how).learners, 0)
-            for how in ({}, {"trim": trim}, {"trim": other})
-        )
-        assert found == same != differs
-
-
-def test_trimming_never_loses_to_a_constant():
-    """If nearly all examples are trimmed, the constant of all weights may win and is returned."""
-    rng = np.random.default_rng(11)
-    X = rng.normal(size=(400, 3))
-    n_constant = 0
-    for _ in range(50):
-        weights = np.abs(rng.normal(size=400)) * 0.1
-        weights[:20] = -5 * rng.exponential(size=20)
-        weights[:20] *= weights[20:].sum() / -weights[:20].sum() * rng.uniform(0.3, 0.9)
-        priced = price(X, weights, trim=0.9)
-        assert priced.edges[0] >= abs(weights.sum()) * (1 - 1e-12)
-        n_constant += not isinstance(nested(priced.learners, 0), tuple)
-    assert n_constant > 0
 
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 255, 256, 257, 300, 800])

@@ -7,14 +7,15 @@ from cwboost.plugins.trees import TreeFamily
 from models import context
 
 from cwboost import PricingRequest, StumpFamily
-from cwboost.families.partitioned import PartitionContext, PartitionWeights, scales_of
+from cwboost.families.partitioned import PartitionContext, PartitionWeights
+from cwboost.kernels import weight_scales
 
 N, D, K = 2_500, 9, 3
 SETTINGS = [
     {},
-    {"max_features": 2, "min_samples_leaf": 4, "max_depth": 5},
+    {"max_features": 2, "min_leaf_weight": 4, "max_depth": 5},
     {"max_features": None, "criterion": "edge", "max_depth": 4},
-    {"trim": 0.4},
+    {"min_leaf_weight": 0.0, "max_depth": 3},
     {"categories": "subsets", "max_features": None},
 ]
 
@@ -28,45 +29,57 @@ def features(kind, rng):
     return sp.csr_array(X * (rng.random(X.shape) < 0.3)) if kind == "sparse" else X
 
 
-def together(family, X, weights, known, request=PricingRequest()):
-    """Price on three partitions, as a cluster does."""
+def together(family, X, weights, known, divides=False):
+    """Price on three partitions, or divide their examples, as a cluster does.
+
+    Return the result of the conversation, and outputs and cells on each partition.
+    """
     parts = np.split(np.arange(N), [100, 1_300])
     plan = family.plan([family.describe(X[rows]) for rows in parts], known)
-    scales = scales_of(np.abs(weights).sum(axis=1))
+    scales = weight_scales(np.abs(weights).sum(axis=1))
     pricers = [plan.bind(X[rows], PartitionContext(places=rows, n_total=N)) for rows in parts]
     given = [PartitionWeights(np.ascontiguousarray(weights[:, rows]), scales) for rows in parts]
-    conversation, answer = plan.choose(scales, known.random_state, request), None
+    rng = known.random_state
+    if divides:
+        conversation = plan.divide(len(weights), rng, PricingRequest())
+    else:
+        conversation = plan.choose(scales, rng, PricingRequest())
+    answer = None
     while True:
         try:
             question = conversation.send(answer)
         except StopIteration as end:
-            found = [(p.outputs(end.value.learners), p.cells(end.value.learners)) for p in pricers]
+            learners = end.value.learners
+            found = [(p.outputs(learners), p.cells(learners)) for p in pricers]
             return end.value, parts, found
         replies = [pricer.summarise(own, question) for pricer, own in zip(pricers, given)]
         answer = plan.merge(plan.merge(*replies[:2]), replies[2])
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("with_cells", [False, True])
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("kind", ["numbers", "gaps", "sparse", "categories"])
-def test_trees_of_partitions_are_those_of_one_machine(kind, settings, with_cells, seed):
+def test_trees_of_partitions_are_those_of_one_machine(kind, settings, seed):
     X = features(kind, np.random.default_rng(seed))
     weights = np.random.default_rng(seed).normal(size=(K, N)) ** 3
     n_categories = np.where(np.arange(D) == 0, 30, 0) if kind == "categories" else None
     family = TreeFamily(**settings)
     one, many = (context(K, seed, n_categories=n_categories) for _ in range(2))
-    request = PricingRequest(with_cells=with_cells)
-    alone = family.bind(X, one).price(weights, request)
-    chosen, parts, here = together(family, X, weights, many, request)
+    pricer = family.bind(X, one)
+    alone = pricer.price(weights)
+    chosen, parts, here = together(family, X, weights, many)
     assert len(alone.learners.trees.feature) > 3 * K
     np.testing.assert_equal(chosen.learners.arrays(), alone.learners.arrays())
     assert np.array_equal(alone.edges, chosen.edges)
     signed = chosen.learners.outputs(X) > 0
-    for rows, (packed, cells) in zip(parts, here):
+    for rows, (packed, _) in zip(parts, here):
         assert np.array_equal(np.packbits(signed[rows], axis=0, bitorder="little").T, packed)
-        assert not with_cells or np.array_equal(alone.cells[:, rows], cells)
-    assert (alone.cells is not None) == with_cells
+    division = pricer.divide(weights)
+    chosen, parts, here = together(family, X, weights, many, divides=True)
+    np.testing.assert_equal(chosen.learners.arrays(), division.learners.arrays())
+    assert chosen.n_cells == division.n_cells
+    for rows, (_, cells) in zip(parts, here):
+        assert np.array_equal(division.cells[rows], cells[0])
 
 
 @pytest.mark.parametrize("n_copies", [1, 90, 240, 500])
@@ -78,22 +91,6 @@ def test_trees_are_the_same_with_room_for_few_saved_histograms_or_none(n_copies)
     chosen = together(family, X, weights, context(1))[0]
     assert len(alone.learners.trees.feature) > 20
     np.testing.assert_equal(chosen.learners.arrays(), alone.learners.arrays())
-
-
-def test_a_constant_beats_a_tree_of_trimmed_weights_on_partitions_too():
-    rng = np.random.default_rng(11)
-    X, n_constant = rng.normal(size=(N, 3)), 0
-    for _ in range(10):
-        weights = np.abs(rng.normal(size=(1, N))) * 0.1
-        weights[:, :20] = -rng.exponential(size=20)
-        weights[:, :20] *= 0.6 * weights[:, 20:].sum() / -weights[:, :20].sum()
-        family = TreeFamily(trim=0.9)
-        alone = family.bind(X, context(1)).price(weights)
-        chosen = together(family, X, weights, context(1))[0]
-        assert chosen.edges[0] >= abs(weights.sum()) * (1 - 1e-12)
-        n_constant += len(alone.learners.trees.feature) == 1
-        assert len(chosen.learners.trees.feature) == 1 or chosen.edges[0] > abs(weights.sum())
-    assert n_constant > 0
 
 
 @pytest.mark.parametrize("seed", range(3))
