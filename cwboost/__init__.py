@@ -19,7 +19,7 @@ from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.families.outputs import pack_outputs, unpack_outputs
 from cwboost.hookspecs import hookimpl
 
-if TYPE_CHECKING:  # what `_LAZY` says, for type checkers
+if TYPE_CHECKING:  # what is imported on first use
     from cwboost.baselines.adaboost_ecc import AdaBoostECCClassifier
     from cwboost.baselines.adaboost_mh import AdaBoostMHClassifier
     from cwboost.baselines.adaboost_mo import AdaBoostMOClassifier
@@ -59,22 +59,70 @@ if TYPE_CHECKING:  # what `_LAZY` says, for type checkers
     from cwboost.solvers.solve_master import solve_master
     from cwboost.tree_export import to_shap, to_treelite
 
+    # Of plugins, which are not imported here: their parameters are not checked.
+    ProjectionFamily: type[Any]
+    StumpFamily: type[Any]
+    TreeFamily: type[Any]
+
 __version__ = version("cwboost")
 __all__ = [
     "API_VERSION",
+    "AdaBoostECCClassifier",
+    "AdaBoostMHClassifier",
+    "AdaBoostMOClassifier",
+    "ArrayLearners",
     "BindContext",
+    "CWBoostClassifier",
+    "CWBoostClassifierCV",
     "Capabilities",
+    "Chosen",
+    "ChosenDivision",
+    "DerivedFeatureFamily",
     "Division",
+    "DrawContext",
+    "FamilyError",
+    "FamilyFault",
+    "FittedInit",
+    "InitContext",
+    "InitModel",
+    "MixedFamily",
+    "ModelFileError",
+    "MultiBoostClassifier",
+    "PartitionContext",
+    "PartitionPricer",
+    "PartitionWeights",
+    "PartitionedFamily",
     "Priced",
     "Pricer",
+    "PricingPlan",
     "PricingRequest",
+    "ProjectionFamily",
+    "SklearnFamily",
+    "StumpFamily",
     "ThresholdTrees",
+    "TreeFamily",
+    "TreeLearners",
+    "TreePlan",
     "WeakLearnerFamily",
     "WeakLearners",
     "__version__",
+    "check_arrays",
+    "count_max_features",
+    "draw_code",
+    "get_family",
+    "get_include",
+    "get_init",
     "hookimpl",
+    "list_plugins",
+    "load_model",
     "pack_outputs",
+    "register_family",
+    "show_config",
+    "solve_master",
     "stump_trees",
+    "to_onnx",
+    "to_shap",
+    "to_treelite",
     "unpack_outputs",
 ]
 
@@ -127,7 +175,6 @@ _SHIPPED = {
     "StumpFamily": "stump",
     "TreeFamily": "tree",
 }
-__all__ += sorted([*_LAZY, *_SHIPPED])
 
 
 def __getattr__(name: str) -> Any:

@@ -67,7 +67,7 @@ def _files(template: str) -> dict[str, str]:
     files = {
         path.relative_to(own).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(own.rglob("*.py*"))
-        if path.suffix in (".py", ".pyx")
+        if path.suffix in (".py", ".pyi", ".pyx")
     }
     project = (root / "pyproject.toml").read_text(encoding="utf-8")
     if template == "cython":

@@ -75,6 +75,10 @@ class ArrayLearners(WeakLearners):
         for name, dtype in dtypes.items():
             setattr(self, name, np.asarray(arrays[name], dtype=dtype))
 
+    if TYPE_CHECKING:  # the arrays
+
+        def __getattr__(self, name: str) -> np.ndarray: ...
+
     def check_values(self, n_features: int) -> None:
         """Raise ValueError for stored values that cannot be right for `n_features` features.
 

@@ -43,7 +43,11 @@ def test_public_functions_and_methods_are_annotated():
 def test_type_checkers_see_the_names_that_are_imported_on_first_use():
     body = ast.parse((ROOT / "cwboost/__init__.py").read_text(encoding="utf-8")).body
     (block,) = [node for node in body if isinstance(node, ast.If)]
-    assert {a.name: line.module for line in block.body for a in line.names} == cwboost._LAZY
+    imported = [line for line in block.body if isinstance(line, ast.ImportFrom)]
+    declared = {line.target.id for line in block.body if isinstance(line, ast.AnnAssign)}
+    assert {a.name: line.module for line in imported for a in line.names} == cwboost._LAZY
+    assert declared == set(cwboost._SHIPPED)
+    assert {*cwboost._LAZY, *declared} <= set(cwboost.__all__)
 
 
 def test_the_checker_reads_the_modules_of_public_names(pyproject):

@@ -1,6 +1,7 @@
 """What a type checker sees of the public names; `make lint` checks it, nothing runs it."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,6 @@ assert_type(solve_master([X.T, X.T], [0, 0, 1, 1], C=1.0).coef, list[np.ndarray]
 
 
 class Family(WeakLearnerFamily):
-    def bind(self, X, context: BindContext) -> Pricer:
+    def bind(self, X: Any, context: BindContext) -> Pricer:
         assert_type(context.n_targets, int)
         return WeakLearnerFamily.bind(self, X, context)

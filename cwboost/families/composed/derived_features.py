@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from inspect import signature
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -82,10 +82,10 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
     sample_size: ClassVar[int] = 4096
     capabilities = Capabilities(symmetric=True)
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in WITHOUT_SELF:
-            if not isinstance(vars(cls).get(name, staticmethod(None)), (staticmethod, classmethod)):
+        for name in sorted(vars(cls).keys() & WITHOUT_SELF):
+            if not isinstance(vars(cls)[name], staticmethod | classmethod):
                 raise TypeError(
                     f"{cls.__name__}.{name} must not take self, since a loaded model has no "
                     "hyper-parameters: put @staticmethod before it"
@@ -142,8 +142,9 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         """
         return None
 
+    # Below, `*_` makes type checkers accept overrides that name the parameters of their layout.
     @classmethod
-    def transform(cls, X: Matrix, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
+    def transform(cls, X: Matrix, *_: Any, **parameters: Any) -> np.ndarray:
         """Compute derived features; not needed if `direction` is defined.
 
         Parameters
@@ -162,7 +163,7 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         raise NotImplementedError(f"{cls.__name__} does not define transform")
 
     @classmethod
-    def direction(cls, n_features: int, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
+    def direction(cls, n_features: int, *_: Any, **parameters: Any) -> np.ndarray:
         """Return the directions of linear derived features; optional.
 
         With them, learners have a flat form: importances, SHAP values of directions and export to
@@ -183,7 +184,7 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         raise NotImplementedError(f"{cls.__name__} does not define direction")
 
     @classmethod
-    def origin(cls, n_features: int, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
+    def origin(cls, n_features: int, *_: Any, **parameters: Any) -> np.ndarray:
         """Return a row near the examples, whose derived features become 0; optional.
 
         Derived features are then rounded to float32, which is faster to sort. Not used with
@@ -202,7 +203,7 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         raise NotImplementedError(f"{cls.__name__} does not define origin")
 
     @classmethod
-    def features_used(cls, n_features: int, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
+    def features_used(cls, n_features: int, *_: Any, **parameters: Any) -> np.ndarray:
         """Return how much each derived feature depends on each feature; optional.
 
         Importances divide the gain of a learner in these proportions. Not used with `direction`,
@@ -228,7 +229,7 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         """
 
     @classmethod
-    def check_stored(cls, n_features: int, **parameters: Mapping[str, np.ndarray]) -> None:
+    def check_stored(cls, n_features: int, *_: Any, **parameters: Any) -> None:
         """Raise ValueError for `parameters` of a file that `transform` cannot take; optional.
 
         The file is for `n_features` features. Names, dtypes and shapes are right here, and a file

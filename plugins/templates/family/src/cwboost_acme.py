@@ -1,5 +1,7 @@
 """Weak learners for cwboost: thresholds on weighted sums of some features."""
 
+import numpy as np
+
 import cwboost
 
 
@@ -10,13 +12,13 @@ class Acme(cwboost.DerivedFeatureFamily):
     api_version = 1
     layout = {"along": ("float64", ("n_features",))}
 
-    def __init__(self, fraction=0.5):
+    def __init__(self, fraction: float = 0.5) -> None:
         self.fraction = fraction
 
-    def draw(self, context):
+    def draw(self, context: cwboost.DrawContext) -> dict[str, np.ndarray]:
         kept = context.random_state.random(context.X.shape[1]) < self.fraction
         return {"along": context.weights @ context.X * kept}
 
     @staticmethod
-    def direction(n_features, along):
+    def direction(n_features: int, along: np.ndarray) -> np.ndarray:
         return along.T

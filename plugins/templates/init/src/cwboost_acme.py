@@ -1,27 +1,34 @@
 """An init model for cwboost: squared distances from the means of the classes."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 import cwboost
 
 
-def filled(X):
-    return np.nan_to_num(X.toarray() if sparse.issparse(X) else X).astype(np.float64)
+def filled(X: Any) -> np.ndarray:
+    dense = X.toarray() if sparse.issparse(X) else X
+    return np.asarray(np.nan_to_num(dense), dtype=np.float64)
 
 
 class FittedAcme(cwboost.FittedInit):
-    def __init__(self, means):
+    def __init__(self, means: np.ndarray) -> None:
         self.means = means
 
-    def scores(self, X, n_threads=1):
-        return -((filled(X)[:, None] - self.means) ** 2).sum(axis=2)
+    def scores(self, X: Any, n_threads: int = 1) -> np.ndarray:
+        distances: np.ndarray = ((filled(X)[:, None] - self.means) ** 2).sum(axis=2)
+        return -distances
 
-    def arrays(self):
+    def arrays(self) -> dict[str, np.ndarray]:
         return {"means": self.means}
 
     @classmethod
-    def from_arrays(cls, arrays, n_features, n_classes):
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], n_features: int, n_classes: int
+    ) -> cwboost.FittedInit:
         (means,) = cwboost.check_arrays(arrays, {"means": ("float64", (n_classes, n_features))})
         if not (abs(means) < 1e100).all():
             raise ValueError("array 'means' must hold numbers below 1e100")
@@ -33,7 +40,9 @@ class Acme(cwboost.InitModel):
     api_version = 1
     fitted_type = FittedAcme
 
-    def fit(self, X, y, context):
+    def fit(
+        self, X: Any, y: np.ndarray, context: cwboost.InitContext
+    ) -> tuple[cwboost.FittedInit, np.ndarray] | tuple[None, None]:
         X = filled(X)
         sizes = np.bincount(y, minlength=context.n_classes)[:, None]
         if sizes.min() < 2:

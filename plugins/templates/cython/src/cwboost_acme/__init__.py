@@ -1,5 +1,7 @@
 """Intervals of one feature: one sign inside, the other outside. The search is in Cython."""
 
+from typing import Any
+
 import numpy as np
 
 import cwboost
@@ -16,12 +18,12 @@ class AcmeLearners(cwboost.ArrayLearners):
         "polarity": ("int8", ()),
     }
 
-    def outputs(self, X):
+    def outputs(self, X: Any) -> np.ndarray:
         values = np.asarray(X[:, self.feature], dtype=np.float64)
         inside = (self.low < values) & (values <= self.high)
         return np.where(inside, self.polarity, -self.polarity)
 
-    def check_values(self, n_features):
+    def check_values(self, n_features: int) -> None:
         if ((self.feature < 0) | (self.feature >= n_features)).any():
             raise ValueError(f"array 'feature' must hold indices of {n_features} features")
         if not np.isin(self.polarity, (-1, 1)).all():
@@ -31,7 +33,7 @@ class AcmeLearners(cwboost.ArrayLearners):
 class AcmePricer(cwboost.Pricer):
     exact = True
 
-    def __init__(self, X):
+    def __init__(self, X: np.ndarray) -> None:
         self.n_samples = len(X)
         columns = np.ascontiguousarray(X.T, dtype=np.float64)
         self.order = np.argsort(columns, axis=1, kind="stable").astype(np.int32)
@@ -43,7 +45,9 @@ class AcmePricer(cwboost.Pricer):
         self.bounds[:, 0] = -np.inf
         self.bounds[:, 1:-1] = np.where(middle < outer, middle, inner)
 
-    def price(self, weights, request=None):
+    def price(
+        self, weights: np.ndarray, request: cwboost.PricingRequest | None = None
+    ) -> cwboost.Priced:
         found, outputs, edges = best_intervals(self.values, self.order, weights)
         feature, first, last, polarity = found.T
         learners = AcmeLearners(
@@ -63,5 +67,5 @@ class Acme(cwboost.WeakLearnerFamily):
     learners_type = AcmeLearners
     capabilities = cwboost.Capabilities()
 
-    def bind(self, X, context):
+    def bind(self, X: Any, context: cwboost.BindContext) -> cwboost.Pricer:
         return AcmePricer(X)
