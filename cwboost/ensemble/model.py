@@ -207,7 +207,7 @@ class Ensemble:
 def _check_outputs(learners: WeakLearners, path: CoefficientPath, n_scores: int) -> None:
     """Check that graded learners have an output for every score, or for the second of two."""
     trees = learners.flat_form() if learners.is_graded else None
-    if trees is None or trees.output.ndim == 1:
+    if trees is None:
         return
     if trees.n_outputs not in ({1, 2} if n_scores == 2 else {n_scores}):
         raise ValueError(f"output must have {n_scores} numbers per node, got {trees.n_outputs}")

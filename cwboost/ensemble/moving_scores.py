@@ -78,10 +78,8 @@ class MovingScores:
         """Add ``steps[e]`` times the outputs of learner ``ids[e]`` to score ``score_index[e]``."""
         graded = np.isin(ids, list(self._graded)) if self._graded else np.zeros(len(ids), bool)
         for learner, score, step in zip(ids[graded], score_index[graded], steps[graded]):
-            outputs = self._graded[int(learner)]
-            if outputs.ndim == 2:
-                outputs = outputs[score - len(self._moved)]  # those of the last scores
-            self._moved[score, : self._n_samples] += step * outputs
+            outputs = self._graded[int(learner)]  # of the last scores
+            self._moved[score, : self._n_samples] += step * outputs[score - len(self._moved)]
         if not graded.all():
             own, rest = ids[~graded], ~graded
             add_votes(self._packed, self._row_of[own], score_index[rest], steps[rest], self._moved)

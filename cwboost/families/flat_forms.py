@@ -86,10 +86,8 @@ class ThresholdTrees:
 
     @property
     def is_graded(self) -> bool:
-        """True if leaves have an output per score, or another one than -1 and +1."""
-        if self.output.ndim == 2:
-            return True
-        return bool((np.abs(self.output[self.feature == -1]) != 1).any())
+        """True if leaves have one output per score."""
+        return self.output.ndim == 2
 
     @property
     def n_outputs(self) -> int:
@@ -181,8 +179,10 @@ class ThresholdTrees:
             raise ValueError("threshold: expected no NaN, and 0 in leaves")
         if np.any(np.where(leaf, missing != 0, np.abs(missing.astype(int)) != 1)):
             raise ValueError("missing: expected -1 or +1 in inner nodes and 0 in leaves")
-        if np.any(output == -128) or np.any(output[~leaf] != 0):
-            raise ValueError("output: expected -127 to 127 in leaves and 0 in inner nodes")
+        is_sound = output[leaf] > -128 if self.is_graded else np.abs(output[leaf].astype(int)) == 1
+        if np.any(output[~leaf] != 0) or not is_sound.all():
+            values = "-127 to 127" if self.is_graded else "-1 or +1"
+            raise ValueError(f"output must be {values} in leaves and 0 in inner nodes")
         sizes = np.diff(self.offsets)
         first, inside = np.repeat(self.offsets[:-1], sizes), np.repeat(sizes, sizes)
         place = np.arange(len(feature)) - first

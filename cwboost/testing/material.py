@@ -219,8 +219,8 @@ def assert_signs(outputs, shape, what: str, is_graded: bool = False) -> None:
     """Assert that outputs are an int8 array of this shape; of -1 and +1, unless graded."""
     assert isinstance(outputs, np.ndarray), f"{what}: expected an ndarray, got {type(outputs)}"
     assert outputs.dtype == np.int8, f"{what}: dtype must be int8, got {outputs.dtype}"
-    if is_graded and outputs.ndim == 3:  # one output per score
-        shape = *shape, outputs.shape[2]
+    if is_graded:  # one output per score
+        shape = *shape, *outputs.shape[2:]
     assert outputs.shape == shape, f"{what}: shape must be {shape}, got {outputs.shape}"
     values = np.unique(outputs)
     is_sound = values > -128 if is_graded else np.isin(values, (-1, 1))

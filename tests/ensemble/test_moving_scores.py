@@ -50,7 +50,7 @@ class Given:
     """Learners of known outputs, the rows of X."""
 
     def __init__(self, outputs):
-        self.is_graded = bool((np.abs(outputs) != 1).any())
+        self.is_graded = outputs.ndim == 3
         self.n_learners = outputs.shape[1]
 
     def __len__(self):
@@ -65,23 +65,27 @@ def test_learners_enter_and_leave(some_are_graded):
     """Compare with the plain product, while outputs are kept, dropped, and kept again."""
     rng = np.random.default_rng(0)
     outputs = random_outputs(rng, 77, 300)
-    if some_are_graded:
-        outputs[:, ::2] *= rng.integers(0, 128, size=(77, 150), dtype=np.int8)
+    # Graded learners have outputs of their own for the last three scores.
+    graded = rng.integers(-127, 128, size=(77, 300, 3), dtype=np.int8)
+    is_graded = (np.arange(300) % 2 == 0) & some_are_graded
+    full = np.repeat(outputs[:, :, None], 4, axis=2)
+    full[:, is_graded, 1:] = graded[:, is_graded]
     moving, coef = MovingScores(77, 4), np.zeros((300, 4))
     offset = np.zeros(4)
     for _ in range(30):
         ids = rng.choice(300, size=rng.integers(0, 90), replace=False)
         new = ids[~moving.is_kept(ids)]
-        for own in (new[new % 2 == 0], new[new % 2 == 1]):
-            moving.keep(own, Given(outputs[:, own]), outputs[:, own])
+        for own, given in ((new[is_graded[new]], graded), (new[~is_graded[new]], outputs)):
+            moving.keep(own, Given(given[:, own]), given[:, own])
         assert moving.is_kept(ids).all()
-        targets, steps = rng.integers(0, 4, len(ids)), rng.normal(size=len(ids))
+        targets, steps = rng.integers(1, 4, len(ids)), rng.normal(size=len(ids))
         moving.move(ids, targets, steps)
         coef[ids, targets] += steps
         shift = rng.normal(size=4)
         moving.shift(shift)
         offset += shift
-        np.testing.assert_allclose(moving.scores, outputs @ coef + offset, atol=1e-12)
+        expected = np.einsum("ijk,jk->ik", full.astype(float), coef) + offset
+        np.testing.assert_allclose(moving.scores, expected, atol=1e-11)
         gone = ids[rng.random(len(ids)) < 0.7]
         moving.drop(gone)
         assert not moving.is_kept(gone).any()

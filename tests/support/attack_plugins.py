@@ -354,11 +354,10 @@ FAULTS = {
     ],
 }
 FAULTS_OF_INIT = {
-    "return -((filled(X)[:, None] - self.means) ** 2).sum(axis=2)": [
-        ("return -((filled(X)[:, None] - self.means) ** 2).sum(axis=2).astype(np.float32)",
+    "return -distances": [
+        ("return -distances.astype(np.float32)",
          "scores_of_every_matrix", "scores must be a float64 array"),
-        ("X = filled(X) - filled(X).mean(axis=0)\n"
-         "return -((X[:, None] - self.means) ** 2).sum(axis=2)",
+        ("return -distances + distances.mean(axis=0)",
          "rows", "predictions differ: one row at a time"),
     ],
     "without = (sizes[y] * means[y] - X) / (sizes[y] - 1)": [
@@ -368,9 +367,9 @@ FAULTS_OF_INIT = {
         ("fitted = FittedAcme(means + np.random.default_rng().normal(size=means.shape))",
          "fit_is_repeatable", "1 threads against 1: the arrays differ"),
     ],
-    "def arrays(self):": [
+    "def arrays(self) -> dict[str, np.ndarray]:": [
         ("def feature_shares(self, n):\n    return np.array([-1, 0.5, 0.5, 1])\n\n"
-         "def arrays(self):", "shares", "shares must sum to 1"),
+         "def arrays(self) -> dict[str, np.ndarray]:", "shares", "shares must sum to 1"),
     ],
     "(means,) = cwboost.check_arrays(": [
         ("return cls(**arrays)\n(means,) = cwboost.check_arrays(",

@@ -120,9 +120,7 @@ cdef class TreeEvaluator:
             bits = np.append(set_bits, bits)
         offsets, left = as_vector(offsets, INT64), as_vector(left, INT32)
         feature = column_of[feature]
-        # One-dimensional outputs other than -1 and +1 are those of trees of a single score each.
-        leaf_outputs = output[~inner]
-        self.trees.is_graded = output.ndim == 2 or bool((np.abs(leaf_outputs) != 1).any())
+        self.trees.is_graded = output.ndim == 2
         self.trees.n_outputs = output.shape[1] if output.ndim == 2 else 1
         rows = padded(output.reshape(len(output), self.trees.n_outputs))
         self.trees.width = rows.shape[1]

@@ -105,7 +105,7 @@ class TreeModels(TreeLearners, SklearnLearners):
         if models.trees.category_sets is not None:
             raise ValueError("set_bits: expected no sets of categories in trees of scikit-learn")
         if models.is_graded:
-            raise ValueError("output: expected -1 or +1 in leaves")
+            raise ValueError("output must be -1 or +1 in leaves, got several outputs per leaf")
         return models
 
     def reversed(self) -> TreeModels:

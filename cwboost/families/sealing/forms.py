@@ -48,8 +48,8 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
     X = X[:: max(1, X.shape[0] // n_rows)]
     outputs = call("outputs", learners.outputs, X)
     shape = X.shape[0], len(learners)
-    if learners.is_graded and np.ndim(outputs) == 3:  # one output per score
-        shape = *shape, outputs.shape[2]
+    if learners.is_graded:  # one output per score
+        shape = *shape, *np.shape(outputs)[2:3]
     check_array("what outputs returns", outputs, INT8, shape, fault)
     flat = call("flat_form", learners.flat_form)
     if flat is not None:

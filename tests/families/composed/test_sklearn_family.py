@@ -146,8 +146,8 @@ def test_trees_that_scikit_learn_cannot_have_are_refused(data, fault):
     learners = bind(family, X, 2).price(np.random.default_rng(0).normal(size=(2, len(X)))).learners
     arrays = learners.arrays()
     if fault == "graded":
-        arrays["output"] = 2 * arrays["output"]
-        expected = "output: expected -1 or .1 in leaves"
+        arrays["output"] = np.stack(2 * [arrays["output"]], axis=1)
+        expected = "output must be -1 or .1 in leaves"
     else:
         is_root = np.arange(len(arrays["feature"])) == 0
         arrays["threshold"] = np.where(is_root, 0.0, arrays["threshold"])
