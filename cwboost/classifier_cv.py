@@ -22,6 +22,7 @@ from cwboost.classifier import CWBoostClassifier
 from cwboost.estimator.checks import check_number
 from cwboost.estimator.examples import Arguments
 from cwboost.estimator.fitting import Fitting
+from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.resumption import change_C
 
@@ -156,7 +157,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         template._bench(Arguments(X, y, sample_weight), Parameters.of(template), None)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        y = np.asarray(y).ravel()
+        y = read_labels(y)
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
         rows: Any = X if hasattr(X, "shape") else np.asarray(X)
         rows = rows.tocsr() if sparse.issparse(rows) else rows

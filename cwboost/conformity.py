@@ -69,4 +69,5 @@ class Conformity:
 
 def _order_statistic(values, alpha: float) -> float:
     k = floor(alpha * (len(values) + 1))
-    return float(np.partition(values, k - 1)[k - 1]) if k > 0 else 0.0
+    # Of all the last one is infinite: nothing is in a set that may lack the class always.
+    return float(np.partition(np.append(values, np.inf), k - 1)[k - 1]) if k > 0 else 0.0

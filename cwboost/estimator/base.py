@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
@@ -24,8 +23,8 @@ from cwboost.estimator.checks import check_n_jobs, check_number
 from cwboost.estimator.export_rules import export_rule, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import check_categories
+from cwboost.estimator.input.labels import encode_labels, read_labels
 from cwboost.estimator.input.schema import InputSchema
-from cwboost.estimator.problem import encode_labels
 from cwboost.estimator.sklearn_callbacks import CallbackSupportMixin
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import resolve_weak_learner
@@ -270,6 +269,21 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         for scores in self._staged_scores(X):
             yield softmax(self._logits(scores))
 
+    def score(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy of `predict`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        return super().score(X, read_labels(y), sample_weight)
+
     # ---------------------------------------------------------------- files and calibration
 
     def save(self, path: FilePath, *, staged: bool = True, training_state: bool = False) -> None:
@@ -323,9 +337,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         self._require_scale()
         scores = self._scores(X)
-        y = column_or_1d(y)
+        y = encode_labels(y, self.classes_)
         check_consistent_length(scores, y)
-        self.model_ = calibrated(self.model_, scores, encode_labels(y, self.classes_))
+        self.model_ = calibrated(self.model_, scores, y)
         return self
 
     def _require_scale(self) -> None:

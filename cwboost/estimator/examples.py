@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.estimator.checks import check_weight
+from cwboost.estimator.input.labels import encode_labels, read_labels
 from cwboost.estimator.input.schema import InputSchema
-from cwboost.estimator.problem import Problem, check_labels, encode_labels, sort_by_class
+from cwboost.estimator.problem import Problem, sort_by_class
 
 __all__ = ["VALID", "Arguments", "Examples", "HeldOut", "names_of_set", "read"]
 
@@ -70,16 +71,13 @@ def read(arguments: Arguments, schema: InputSchema, check: Callable, class_weigh
     X = schema.encode(arguments.X, check)
     if arguments.y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
-    y = column_or_1d(arguments.y, warn=True)
+    y = read_labels(arguments.y, warn=True)
     check_consistent_length(X, y)
-    check_labels(y)
     problem, classes = sort_by_class(X, y, arguments.sample_weight, class_weight)
     held_out = {}
     for name, (X_held, y, weight) in arguments.held_out().items():
         X_name, y_name, weight_name = names_of_set(name)
         X_held = schema.encode(X_held, check)
-        y = column_or_1d(y)
-        check_labels(y, y_name)
         y = encode_labels(y, classes, y_name)
         if len(y) != X_held.shape[0]:
             raise ValueError(

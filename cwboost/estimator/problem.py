@@ -8,18 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = [
-    "Holder",
-    "Problem",
-    "check_labels",
-    "encode_labels",
-    "find_missing",
-    "fingerprint",
-    "sort_by_class",
-]
+__all__ = ["Holder", "Problem", "find_missing", "fingerprint", "sort_by_class"]
 
 
 class Holder:
@@ -62,47 +53,6 @@ class Problem:
             weight=self.weight[at],
             base=None if self.base is None else self.base[at],
         )
-
-
-def check_labels(y, name: str = "y") -> None:
-    """Raise ValueError if `y`, called `name`, holds anything but class labels, such as NaN."""
-    place = _first_missing(np.asarray(y))
-    if place is not None:
-        raise ValueError(f"{name} must hold class labels, got {y[place]!r} for example {place}")
-    try:
-        check_classification_targets(y)
-    except (TypeError, ValueError) as error:  # the former for labels that cannot be sorted
-        raise ValueError(f"{name} must hold class labels. {error}") from error
-
-
-def _first_missing(y: np.ndarray) -> int | None:
-    """Return the place of the first label that is missing or not finite."""
-    if y.dtype.kind == "f":
-        missing = ~np.isfinite(y)
-    elif y.dtype.kind == "O":
-        missing = np.array([_is_missing(label) for label in y.tolist()], dtype=bool)
-    else:
-        return None
-    return int(np.argmax(missing)) if missing.any() else None
-
-
-def _is_missing(label) -> bool:
-    # pandas has values of its own, without which this module does.
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, float) and not np.isfinite(label)
-
-
-def encode_labels(y, classes, name: str = "y") -> np.ndarray:
-    """Return the class index of each label of `y`, which messages call `name`."""
-    try:
-        index = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    except TypeError as error:  # labels of another type, which has no order with these
-        raise ValueError(f"{name} must hold only training labels: {error}") from error
-    if not np.array_equal(classes[index], y):
-        unknown = np.asarray(y)[classes[index] != y][0]
-        raise ValueError(f"{name} must hold only training labels, got {unknown!r}")
-    return index
 
 
 def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost.estimator.problem import encode_labels
+from cwboost.estimator.input.labels import encode_labels
 from cwboost.plotting.axes import new_axes
 
 __all__ = ["plot_margins"]

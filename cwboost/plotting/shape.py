@@ -6,7 +6,7 @@ import numpy as np
 
 from cwboost.ensemble.inspection import additive
 from cwboost.estimator.input.columns import place_of
-from cwboost.estimator.problem import encode_labels
+from cwboost.estimator.input.labels import encode_labels
 from cwboost.plotting.axes import colours, new_axes
 
 __all__ = ["plot_shape"]

@@ -34,7 +34,7 @@ def frame(**columns):
         (
             "from_dtype",
             frame(number=list("wxyz")),
-            "partition 1 of the training data: X: column 'number' holds text",
+            "partition 1 of the training data: X must hold .* got text in column 'number'",
         ),
         (
             [False],
@@ -42,7 +42,11 @@ def frame(**columns):
             "partition 0 .*must be a mask of 2 bools.*got 1",
         ),
         (["kind", "sort"], frame(), "partition 0 of the training data:.* got 'sort'; X has"),
-        (["number"], frame(), "partition 0 of the training data: X: column 'kind' holds text"),
+        (
+            ["number"],
+            frame(),
+            "partition 0 of the training data: X must hold .* got text in column 'kind'",
+        ),
     ],
 )
 def test_errors_name_column_and_partition(categorical, second, message):

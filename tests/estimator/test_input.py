@@ -106,7 +106,7 @@ def test_one_gate_refuses_columns_of_every_kind_of_frame(values, kind, kind_of_f
         "pandas": lambda: table.to_pandas(types_mapper=pd.ArrowDtype),
         "stream": lambda: Stream(table),
     }[kind_of_frame]()
-    with pytest.raises(ValueError, match=f"column 'odd' holds {kind}"):
+    with pytest.raises(ValueError, match=f"got {kind} in column 'odd'"):
         small().fit(X, Y)
 
 
@@ -148,14 +148,14 @@ REFUSED = [
     (frame, {"categorical_features": [7]}, "places from 0 to 3, got 7"),
     (frame, {"categorical_features": "all"}, "must be 'from_dtype', None, or a list"),
     (frame, {"categorical_features": [1.5]}, "names of columns of X, or places .* got 1.5"),
-    (frame, {"categorical_features": ["size", "size"]}, "column 'city' holds text"),
-    (frame, {"categorical_features": None}, "column 'city' holds text"),
+    (frame, {"categorical_features": ["size", "size"]}, "got text in column 'city'"),
+    (frame, {"categorical_features": None}, "got text in column 'city'"),
     (frame, {"weak_learner": "projection"}, "lacks a capability: .*'city'.*OneHotEncoder"),
     (frame, {"weak_learner": ["stump", "projection"]}, "lacks a capability: .*'city'.*OneHotEnco"),
-    (with_column(TEXT), {}, "column 'new' holds text"),
+    (with_column(TEXT), {}, "got text in column 'new'"),
     (with_column(pd.Categorical([1, "a", "b"] * (N // 3))), {}, "must hold .*got int and str"),
     (with_column(pd.Categorical([2.0**60, 1.0] * (N // 2))), {}, r"column 'new' .*2\*\*53"),
-    (lambda: np.array([["1", "a"], ["2", "b"]], dtype=object), {}, "column 1 holds text"),
+    (lambda: np.array([["1", "a"], ["2", "b"]], dtype=object), {}, "got text in column 1"),
     (lambda: pd.DataFrame({"id": pd.Categorical(np.arange(2**16 + 1))}), {},
      "column 'id' has 65537 categories, .*at most 65536"),
     (lambda: sparse.csr_array(np.eye(4)), {"categorical_features": [0]}, "needs a dense X"),
@@ -177,11 +177,14 @@ def test_what_is_refused_is_named(make, params, message):
 
 DAYS = np.arange(N // 2).repeat(2)
 UNFIT = {
-    "dates": (np.datetime64("2020-01-01") + DAYS, "holds dates or times"),
-    "times to the second": (np.datetime64("2020-01-01", "s") + DAYS, "holds dates or times"),
-    "durations": (DAYS.astype("m8[ms]"), "holds dates or times"),
-    "missing times": (np.full(N, np.datetime64("NaT", "ns")), "holds dates or times"),
-    "complex numbers": (DAYS * 1j, "holds complex numbers"),
+    "dates": (np.datetime64("2020-01-01") + DAYS, "got dates or times in column"),
+    "times to the second": (
+        np.datetime64("2020-01-01", "s") + DAYS,
+        "got dates or times in column",
+    ),
+    "durations": (DAYS.astype("m8[ms]"), "got dates or times in column"),
+    "missing times": (np.full(N, np.datetime64("NaT", "ns")), "got dates or times in column"),
+    "complex numbers": (DAYS * 1j, "got complex numbers in column"),
 }
 CONTAINERS = {
     "frame": lambda column: pd.DataFrame({"a": column, "b": column}),
@@ -241,7 +244,7 @@ def test_a_column_that_changed_after_fit_is_named():
     clf = small().fit(X, Y)
     with pytest.raises(ValueError, match="column 'city' must hold categories of the kind text"):
         clf.predict(X.assign(city=1.5))
-    with pytest.raises(ValueError, match="column 'size' holds text"):
+    with pytest.raises(ValueError, match="got text in column 'size'"):
         clf.predict(X.assign(size="large"))
     with pytest.raises(ValueError, match="column 'size' held numbers in fit, got categories"):
         clf.predict(X.assign(size=X["size"].astype("category")))

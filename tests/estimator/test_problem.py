@@ -3,14 +3,13 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
 import cwboost
 from cwboost import CWBoostClassifier
 from cwboost.estimator.checks import check_weight
-from cwboost.estimator.problem import check_labels, sort_by_class
+from cwboost.estimator.problem import sort_by_class
 
 X, Y = load_iris(return_X_y=True)
 
@@ -31,11 +30,11 @@ FINITE = "^class_weight must hold finite numbers >= 0, got"
 REFUSED = [
     ({"y": 0 * Y}, {}, "at least two classes"),
     ({"y": X[:, 0] / 3}, {}, r"^y must hold class labels\. Unknown label type: conti"),
-    ({"y": np.array(["a", 1, 2.5] * 50, dtype=object)}, {}, "^y must hold class labels"),
+    ({"y": np.array(["a", 1, 2.5] * 50, dtype=object)}, {}, "^y must hold labels of one type"),
     ({"y": Y[:5]}, {}, "inconsistent numbers of samples"),
     ({"X": X[:, 0]}, {}, "Expected 2D array"),
     ({"X": X[:0], "y": Y[:0]}, {}, "0 sample"),
-    ({"X": np.full((150, 2), "a", dtype=object)}, {}, "column 1 hold text"),
+    ({"X": np.full((150, 2), "a", dtype=object)}, {}, "got text in .*column 1"),
     ({"X_val": X}, {}, "X_val and y_val"),
     ({"sample_weight_val": ALL}, {}, "sample_weight_val needs X_val"),
     ({"X_val": X, "y_val": Y[:3]}, {}, "X_val and y_val must have as many rows, got 150 and 3"),
@@ -83,14 +82,3 @@ def test_a_common_power_of_two_changes_no_bit(power):
         scores = classifier.fit(X, Y, sample_weight=weight).decision_function(X)
         classifier.fit(X, Y, sample_weight=np.ldexp(weight, power))
         np.testing.assert_array_equal(classifier.decision_function(X), scores)
-
-
-MISSING = [*([label, missing] for label in ("a", 1) for missing in (None, np.nan, pd.NA, pd.NaT))]
-
-
-@pytest.mark.parametrize("name", ["y", "y_val"])
-@pytest.mark.parametrize("y", [[0.0, np.nan], [0.0, np.inf], [1.5, 2.5], *MISSING], ids=repr)
-def test_labels_that_are_none_are_errors_of_y(y, name):
-    dtype = float if isinstance(y[0], float) else object
-    with pytest.raises(ValueError, match=f"^{name} must hold class labels"):
-        check_labels(np.array(y, dtype=dtype), name)

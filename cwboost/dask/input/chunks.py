@@ -10,7 +10,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_non_negative, column_or_1d
 
 from cwboost.dask.input.encoding import Encoding
-from cwboost.estimator.problem import check_labels, find_missing
+from cwboost.estimator.input.labels import read_labels
+from cwboost.estimator.problem import find_missing
 
 __all__ = ["Chunk", "Report", "checked", "report"]
 
@@ -59,13 +60,11 @@ def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
     if chunk.is_checked:
         return chunk
     X = encoding.matrix(chunk.X)
-    y = _vector("y", chunk.y, X.shape[0])
-    weight = None
+    labels = read_labels(chunk.y) if len(chunk.y) else np.asarray(chunk.y)
+    y, weight = _vector("y", labels, X.shape[0]), None
     if chunk.weight is not None:
         weight = _vector("sample_weight", chunk.weight, X.shape[0])
-    if len(y):
-        check_labels(y)
-        if weight is not None:
+        if len(y):
             weight = check_array(
                 weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
             )

@@ -20,6 +20,7 @@ from cwboost.estimator.input.columns import (
     names_of,
     odd_kind,
     place_of,
+    places_of_objects,
     values_of,
 )
 from cwboost.kernels import readable
@@ -42,11 +43,9 @@ CATEGORY_KINDS = {"O": "text", "b": "true and false", "f": "numbers"}
 """Kinds of categories, by the kind of dtype of their array."""
 
 ADVICE = {
-    "complex numbers": "Complex data not supported: weak learners need real numbers or categories, "
-    "make columns of the real and the imaginary part",
-    "dates or times": "Weak learners need numbers or categories: make columns such as year, "
-    "weekday or seconds of it",
-    "lists, records or bytes": "Weak learners need numbers or categories",
+    "complex numbers": ": make columns of the real and the imaginary part. Complex data not "
+    "supported",
+    "dates or times": ": make columns such as year, weekday or seconds of it",
 }
 
 
@@ -130,23 +129,39 @@ def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
     kind than those of fit, or where fit had none.
     """
     names = names_of(X)
+    for n, what in zip(X.shape[::-1], ("feature(s)", "sample(s)")):
+        if n == 0:
+            raise ValueError(
+                f"X must have rows and columns, got 0 {what} (shape={X.shape}) while a minimum of "
+                "1 is required"
+            )
     if categories and sparse.issparse(X):
         raise ValueError(
             f"X must be dense, since {column_label(min(categories), names)} held categories in "
             "fit, got a sparse matrix"
         )
     _refuse_odd_columns(X, names, categories, isinstance(categorical_features, str))
-    if not categories:
+    one_by_one = {place: _codes(X, place, names, known) for place, known in categories.items()}
+    for place in places_of_objects(X):
+        if place not in one_by_one:
+            one_by_one[place] = _floats(column_of(X, place))
+    if not one_by_one:
         return _numbers(X)
-    codes = {place: _codes(X, place, names, known) for place, known in categories.items()}
-    numeric = [place for place in range(X.shape[1]) if place not in codes]
-    numbers = _numbers(X[:, numeric]) if numeric else np.empty((len(X), 0), dtype=np.float32)
-    dtype = np.float32 if numbers.dtype == np.float32 else np.float64
+    others = [place for place in range(X.shape[1]) if place not in one_by_one]
+    numbers = _numbers(X[:, others]) if others else np.empty((len(X), 0), dtype=np.float32)
+    is_single = numbers.dtype == np.float32 and len(one_by_one) == len(categories)
+    dtype = np.float32 if is_single else np.float64
     out = np.empty(X.shape, dtype=dtype)
-    out[:, numeric] = numbers
-    for place, column in codes.items():
+    out[:, others] = numbers
+    for place, column in one_by_one.items():
         out[:, place] = column
     return out
+
+
+def _floats(column) -> np.ndarray:
+    """Return the numbers of a column as float64, NaN for gaps."""
+    values, places = values_of(column)
+    return np.append(values.astype(np.float64), np.nan)[places]
 
 
 def _numbers(X):
@@ -182,12 +197,14 @@ def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None
         if kind == "text":
             text.append(name)
         elif kind:
-            raise ValueError(f"X: {name} holds {kind} ({dtype_of(X, place)}). {ADVICE[kind]}")
+            raise ValueError(
+                f"X must hold numbers or categories, got {kind} in {name} (dtype "
+                f"{dtype_of(X, place)}){ADVICE.get(kind, '')}"
+            )
     if text:
         raise ValueError(
-            f"X: {', '.join(text)} {'holds' if len(text) == 1 else 'hold'} text, which is neither "
-            "numbers nor declared as categories. Name such columns in categorical_features, give "
-            "them a categorical dtype, or encode them"
+            f"X must hold numbers or categories, got text in {', '.join(text)}: name such columns "
+            "in categorical_features, give them a categorical dtype, or encode them"
         )
 
 

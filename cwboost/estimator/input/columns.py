@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import reprlib
+from decimal import Decimal
+from numbers import Real
 
 import narwhals as nw
 import numpy as np
@@ -20,11 +22,14 @@ __all__ = [
     "dtypes_of",
     "is_category_dtype",
     "is_frame",
+    "is_plain",
     "kind_of_values",
     "listed",
+    "missing_in",
     "names_of",
     "odd_kind",
     "place_of",
+    "places_of_objects",
     "quoted",
     "values_of",
 ]
@@ -41,6 +46,8 @@ def as_columns(X):
     Objects of other libraries that hand on Arrow data (the PyCapsule interface) become PyArrow
     tables, without a copy. Frames must be in memory, and have one name per column.
     """
+    if np.ma.isMaskedArray(X):
+        X = np.where(np.ma.getmaskarray(X), np.nan, np.ma.getdata(X))
     if sparse.issparse(X) or isinstance(X, np.ndarray):
         return _of_two_dimensions(X)
     try:
@@ -104,10 +111,16 @@ def place_of(column, names, n_features: int, parameter: str) -> int:
         return list(names).index(column)
     is_place = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
     if is_place and 0 <= column < n_features:
+        if names is not None and column in names and names[column] != column:
+            raise ValueError(
+                f"{parameter} must hold what is either the place of a column or a name, got "
+                f"{column}: the column there has the name {names[column]!r}, and another one has "
+                f"the name {column}; rename the columns of X to text, or pass a list of bools"
+            )
         return int(column)
     known = "has no names" if names is None else f"has the columns {listed(list(names))}"
     raise ValueError(
-        f"{parameter}: expected names of columns of X, or places from 0 to {n_features - 1}, got "
+        f"{parameter} must hold names of columns of X, or places from 0 to {n_features - 1}, got "
         f"{column!r}; X {known}"
     )
 
@@ -115,6 +128,27 @@ def place_of(column, names, n_features: int, parameter: str) -> int:
 def is_category_dtype(dtype) -> bool:
     """Return True for the dtype that a frame's schema has for a column of categories."""
     return isinstance(dtype, (nw.Categorical, nw.Enum))
+
+
+def places_of_objects(X) -> list[int]:
+    """Return the places of the columns whose numbers are read one by one: objects, decimals."""
+    if is_frame(X):
+        is_sparse = is_sparse_frame(X)
+        return [j for j, dtype in enumerate(dtypes_of(X)) if not (is_sparse or is_plain(dtype))]
+    return list(range(X.shape[1])) if not sparse.issparse(X) and X.dtype.kind == "O" else []
+
+
+def is_sparse_frame(X) -> bool:
+    """Return True for a pandas frame whose columns leave out zeros; SciPy can read it."""
+    native = X.to_native()
+    return nw.dependencies.is_pandas_dataframe(native) and all(
+        str(dtype).startswith("Sparse") and dtype.fill_value == 0 for dtype in native.dtypes
+    )
+
+
+def is_plain(dtype) -> bool:
+    """Return True for a dtype of numbers or bools that NumPy reads, with gaps or without."""
+    return dtype.is_integer() or dtype.is_float() or isinstance(dtype, nw.Boolean)
 
 
 def dtypes_of(X) -> list:
@@ -127,25 +161,26 @@ def odd_kind(X, place: int, dtype) -> str:
 
     `dtype` is that of `dtypes_of`, None for an array, in which words of numbers are numbers.
     """
-    if dtype is None:
-        values = X[:, place]
-    elif dtype.is_numeric() or isinstance(dtype, nw.Boolean):
-        return ""
-    elif dtype.is_temporal() or dtype_of(X, place).startswith("period"):
-        return "dates or times"
-    elif dtype.is_nested() or isinstance(dtype, nw.Binary):
-        return "lists, records or bytes"
-    else:
-        values, _ = values_of(column_of(X, place))
+    if dtype is not None:
+        if is_plain(dtype):
+            return ""
+        if dtype.is_temporal() or dtype_of(X, place).startswith("period"):
+            return "dates or times"
+        if dtype.is_nested() or isinstance(dtype, nw.Binary):
+            return "lists, records or bytes"
+    values, _ = values_of(column_of(X, place))
     if values.dtype.kind in "biufMmc":
         return ODD.get(values.dtype.kind, "")
-    for value in values:
+    for value in values.tolist():
         if isinstance(value, str):
             if dtype is not None or not _is_number(value):
                 return "text"
-        # A missing time, NaT, differs from itself.
-        elif isinstance(value, (*TIMES, complex, np.complexfloating)) and value == value:
-            return "dates or times" if isinstance(value, TIMES) else "complex numbers"
+        elif isinstance(value, TIMES):
+            return "dates or times"
+        elif isinstance(value, (complex, np.complexfloating)):
+            return "complex numbers"
+        elif not isinstance(value, (Real, Decimal, np.bool_)):
+            return f"objects of the type {type(value).__name__}"
     return ""
 
 
@@ -180,17 +215,32 @@ def values_of(column) -> tuple[np.ndarray, np.ndarray]:
         return categories[occurs], np.append(np.cumsum(occurs) - 1, -1)[codes]
     series = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        missing = np.array(series.is_null().to_numpy())
-        values = series.drop_nulls().to_numpy()  # PyArrow 24 cannot fill every kind of null
+        values = series.to_numpy()
+        # A null of a dictionary of Arrow becomes a value; one among its values is no null.
+        missing = missing_in(values) | series.is_null().to_numpy()
     else:
-        values, missing = np.asarray(column), np.zeros(len(column), dtype=bool)
-        if values.dtype.kind == "O":
-            missing[:] = [v is None or (isinstance(v, float) and v != v) for v in values]
-        values = values[~missing]
-    if values.dtype.kind == "f":
-        missing[~missing] = np.isnan(values)
-        values = values[~np.isnan(values)]
-    return values, np.where(missing, -1, np.cumsum(~missing) - 1)
+        values = np.asarray(column)
+        missing = missing_in(values)
+    return values[~missing], np.where(missing, -1, np.cumsum(~missing) - 1)
+
+
+def missing_in(values: np.ndarray) -> np.ndarray:
+    """Return where an array holds gaps, in any spelling."""
+    if values.dtype.kind == "O":
+        # Of text, first what is quick to see.
+        found = [type(value) is not str and _is_missing(value) for value in values.tolist()]
+        return np.array(found, dtype=bool)
+    return values != values if values.dtype.kind in "fmM" else np.zeros(len(values), dtype=bool)
+
+
+def _is_missing(value) -> bool:
+    """Return True for every spelling of a gap: None, NaN of any type, NaT and pandas' NA."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # of an array, say
+        return False
 
 
 def kind_of_values(values: np.ndarray) -> tuple[str, np.ndarray]:

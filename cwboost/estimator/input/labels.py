@@ -1,0 +1,109 @@
+"""Class labels as users have them: they keep type and identity, whatever container they are in."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from cwboost.estimator.input.columns import missing_in
+
+__all__ = ["encode_labels", "read_labels"]
+
+TYPES = {
+    "bool": (bool, np.bool_),
+    "int": (int, np.integer),
+    "float": (float, np.floating),
+    "str": (str,),
+}
+"""Types of labels in containers of objects; a bool is an int, so the order counts."""
+
+
+def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
+    """Return class labels as an array of bools, integers, whole floats or text.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        A list, or an array or a column of NumPy, pandas, polars or Arrow.
+    name : str, default="y"
+        What errors call it.
+    warn : bool, default=False
+        Warn if `y` is a matrix of one column.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Raises
+    ------
+    ValueError
+        If a label is missing, or labels are of several types or no class labels.
+    """
+    if np.ma.is_masked(y):
+        y = np.where(np.ma.getmaskarray(y), None, np.ma.getdata(y).astype(object))
+    is_list = isinstance(y, list | tuple)
+    # NumPy would make floats of a list of large integers, and text of one with numbers among text.
+    labels = column_or_1d(np.asarray(y, dtype=object if is_list else None), warn=warn)
+    if labels.dtype.kind == "O":
+        _refuse_missing(labels, missing_in(labels), name)
+        labels = _of_one_type(labels, name)
+    if labels.dtype.kind == "f":
+        _refuse_missing(labels, ~np.isfinite(labels), name)
+    if is_list and labels.dtype.kind == "O" and all(isinstance(one, str) for one in labels):
+        labels = labels.astype(str)
+    try:
+        check_classification_targets(labels)
+    except (TypeError, ValueError) as error:  # the former for labels that cannot be sorted
+        raise ValueError(f"{name} must hold class labels. {error}") from error
+    return labels
+
+
+def _refuse_missing(labels, missing, name: str) -> None:
+    if missing.any():
+        at = int(np.argmax(missing))
+        raise ValueError(f"{name} must hold class labels, got {labels[at]!r} for example {at}")
+
+
+def _of_one_type(labels, name: str) -> np.ndarray:
+    """Return an array of objects as one of bools, integers or floats if it holds such only."""
+    found = {_type_name(kind) for kind in {type(label) for label in labels}}
+    if found <= {"int", "float"} and "float" in found:
+        floats = labels.astype(np.float64)
+        if (floats == labels).all():  # Python compares integers and floats exactly
+            return floats
+    if found == {"int"}:
+        for dtype in (np.int64, np.uint64):
+            with suppress(OverflowError):
+                return labels.astype(dtype)
+        raise ValueError(
+            f"{name} must hold integers of at most 64 bits, got larger ones: make them text"
+        )
+    if len(found) > 1:
+        raise ValueError(f"{name} must hold labels of one type, got {' and '.join(sorted(found))}")
+    return labels.astype(bool) if found == {"bool"} else labels
+
+
+def _type_name(kind: type) -> str:
+    """Return the name in `TYPES` of a type, or else its own."""
+    # np.timedelta64 is a subclass of np.integer.
+    known = (name for name, types in TYPES.items() if issubclass(kind, types))
+    return kind.__name__ if issubclass(kind, np.timedelta64) else next(known, kind.__name__)
+
+
+def encode_labels(y, classes: np.ndarray, name: str = "y") -> np.ndarray:
+    """Return the class index of each label of `y`, see `read_labels`; refuse an unknown label."""
+    labels = read_labels(y, name)
+    found = np.zeros(len(labels), dtype=np.int64)
+    known = np.zeros(len(labels), dtype=bool)
+    if any({labels.dtype.kind, classes.dtype.kind} <= set(kinds) for kinds in ("biuf", "UO", "M")):
+        # In the dtype of the classes: a float of both dtypes would merge large integers.
+        with np.errstate(invalid="ignore"):
+            as_classes = labels.astype(classes.dtype)
+        found = np.minimum(np.searchsorted(classes, as_classes), len(classes) - 1)
+        known = (classes[found] == as_classes) & (as_classes == labels)
+    if not known.all():
+        raise ValueError(f"{name} must hold only training labels, got {labels[np.argmin(known)]!r}")
+    return found
