@@ -155,12 +155,15 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         scorer = check_scoring(template, self.scoring)
         # The checks and messages of the classifier.
         template._bench(Arguments(X, y, sample_weight), Parameters.of(template), None)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         y = read_labels(y)
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
         rows: Any = X if hasattr(X, "shape") else np.asarray(X)
         rows = rows.tocsr() if sparse.issparse(rows) else rows
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+            used = np.flatnonzero(sample_weight)
+            rows, y = _safe_indexing(rows, used), y[used]
+            sample_weight = sample_weight[used]
         examples = Arguments(rows, y, sample_weight)
         folds = list(check_cv(self.cv, y, classifier=True).split(rows, y))
         scores = Parallel(n_jobs=self.n_jobs)(

@@ -3,18 +3,19 @@
 Split conformal prediction (Vovk, Gammerman and Shafer 2005; Sadinle, Lei and Wasserman 2019): an
 example conforms by the probability of its own class. Of n examples that the model was
 not trained on, let t be the k-th smallest such probability, k = floor(alpha (n + 1)). A new example
-of the same distribution has its own class above or at t with probability at least 1 - alpha.
+of the same distribution has its own class above or at t with probability at least 1 - alpha. An
+example of weight w counts as w examples.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import floor
 
 import numpy as np
 
 from cwboost.kernels import softmax
 from cwboost.support.samples import evenly_spaced
+from cwboost.support.weights import effective_size
 
 __all__ = ["Conformity"]
 
@@ -32,17 +33,25 @@ class Conformity:
         Their class indices.
     probability : ndarray of shape (n,), dtype float64
         The probability that the model gives to each one's own class.
+    weight : ndarray of shape (n,), dtype float64
+        How many examples each one counts for, in units of the ordinary weight.
     """
 
     label: np.ndarray
     probability: np.ndarray
+    weight: np.ndarray
 
     @classmethod
-    def of(cls, logits, y) -> Conformity:
-        """Compute from held-out logits, (n, n_classes), and labels."""
-        kept = evenly_spaced(len(y), MOST_KEPT)
+    def of(cls, logits, y, weight=None) -> Conformity:
+        """Compute from held-out logits, (n, n_classes), labels, and weights if there are any."""
+        weight = np.ones(len(y)) if weight is None else weight
+        used = np.flatnonzero(weight)
+        kept = used[evenly_spaced(len(used), MOST_KEPT)]
         label = np.asarray(y)[kept].astype(np.int64)
-        return cls(label, softmax(logits[kept])[np.arange(len(kept)), label])
+        probability = softmax(logits[kept])[np.arange(len(kept)), label]
+        weight = weight[kept]
+        weight = weight * (effective_size(weight) / weight.sum())
+        return cls(label, probability, weight)
 
     def check(self, n_classes: int) -> None:
         """Raise ValueError unless the arrays, which may come from a file, are such."""
@@ -55,6 +64,10 @@ class Conformity:
             raise ValueError(f"conformity: label must lie in [0, {n_classes})")
         if not ((self.probability >= 0) & (self.probability <= 1)).all():
             raise ValueError("conformity: probability must lie in [0, 1]")
+        if (self.weight.dtype, self.weight.shape) != (np.float64, (n,)):
+            raise ValueError("conformity: weight must be float64, one per label")
+        if not ((self.weight > 0) & (self.weight <= 1e300)).all():
+            raise ValueError("conformity: weight must be positive and finite")
 
     def thresholds(self, alpha: float, n_classes: int, by_class: bool) -> np.ndarray:
         """Return the least probability with which each class is in a set, (n_classes,).
@@ -62,12 +75,21 @@ class Conformity:
         A class without examples left out, or with too few for `alpha`, is in every set.
         """
         if not by_class:
-            return np.full(n_classes, _order_statistic(self.probability, alpha))
-        own = [self.probability[self.label == c] for c in range(n_classes)]
-        return np.array([_order_statistic(values, alpha) for values in own])
+            return np.full(n_classes, _order_statistic(self.probability, self.weight, alpha))
+        own = [self.label == c for c in range(n_classes)]
+        return np.array(
+            [_order_statistic(self.probability[at], self.weight[at], alpha) for at in own]
+        )
 
 
-def _order_statistic(values, alpha: float) -> float:
-    k = floor(alpha * (len(values) + 1))
-    # Of all the last one is infinite: nothing is in a set that may lack the class always.
-    return float(np.partition(np.append(values, np.inf), k - 1)[k - 1]) if k > 0 else 0.0
+def _order_statistic(values, weight, alpha: float) -> float:
+    """Return the largest value below which, with the new example, the share `alpha` lies at most.
+
+    The new example has weight 1.
+    """
+    order = np.argsort(values, kind="stable")
+    below = np.append(0.0, np.cumsum(weight[order]))
+    # At alpha = 1 nothing is in a set: its place is after all values.
+    values = np.append(values[order], np.inf)
+    k = np.searchsorted(below, alpha * (below[-1] + 1.0) - 1.0, side="right")
+    return float(values[k - 1]) if k > 0 else 0.0

@@ -191,5 +191,5 @@ def follow(run: HoldoutRun, most: int, ratio: float, patience: int | None) -> Ho
         scale=np.array(scales),
         ratio=ratio,
         kept=kept,
-        conformity=Conformity.of(scales[kept] * kept_scores, run.y),
+        conformity=Conformity.of(scales[kept] * kept_scores, run.y, run.weight),
     )

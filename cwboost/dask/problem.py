@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 
 from cwboost.dask.host import Setup
 from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
 from cwboost.estimator.input.categories import in_order_of
 from cwboost.estimator.input.columns import column_label
 from cwboost.estimator.input.schema import categorical_facts
+from cwboost.estimator.problem import class_factors
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 
@@ -28,8 +28,8 @@ def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
         is_sparse=any(r.is_sparse for r in filled),
     )
     labels = _all_labels(reports)
-    counts, used, sums = (_by_label(filled, labels, name) for name in ("counts", "used", "sums"))
-    factor = _class_weights(class_weight, labels, counts)
+    used, sums = (_by_label(filled, labels, name) for name in ("used", "sums"))
+    factor = class_factors(class_weight, labels, sums)
     kept = (used > 0) & (factor > 0)
     if not kept.any():
         raise ValueError("sample_weight leaves no example: all weights are zero")
@@ -94,10 +94,3 @@ def _by_label(reports, labels, name) -> np.ndarray:
     for report in reports:
         total[np.searchsorted(labels, report.labels)] += getattr(report, name)
     return total if name == "sums" else total.astype(np.int64)
-
-
-def _class_weights(class_weight, labels, counts) -> np.ndarray:
-    """Return the factor of every label, as scikit-learn computes it."""
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        return counts.sum() / (len(labels) * counts)
-    return compute_class_weight(class_weight, classes=labels, y=labels)

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["Holder", "Problem", "find_missing", "fingerprint", "sort_by_class"]
+__all__ = ["Holder", "Problem", "class_factors", "find_missing", "fingerprint", "sort_by_class"]
 
 
 class Holder:
@@ -60,7 +60,9 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     with np.errstate(over="ignore"):
         if class_weight is not None:
-            weight = weight * _class_factors(class_weight, y)
+            labels, index = np.unique(y, return_inverse=True)
+            totals = np.bincount(index, weight)
+            weight = weight * class_factors(class_weight, labels, totals)[index]
         total = weight.sum()
     if not np.isfinite(total):
         factors = "sample_weight" if class_weight is None else "sample_weight times class_weight"
@@ -90,16 +92,20 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
     return problem, classes
 
 
-def _class_factors(class_weight, y) -> np.ndarray:
-    labels, index = np.unique(y, return_inverse=True)
-    factors = compute_class_weight(class_weight, classes=labels, y=y)
+def class_factors(class_weight, labels, totals) -> np.ndarray:
+    """Return the factor of each label, of which `totals` are the sums of the example weights."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        present = totals > 0
+        mean = totals.sum() / max(1, np.count_nonzero(present))
+        return np.divide(mean, totals, out=np.ones(len(totals)), where=present)
+    factors = compute_class_weight(class_weight, classes=labels, y=labels)
     wrong = np.flatnonzero(~(np.isfinite(factors) & (factors >= 0)))
     if len(wrong):
         raise ValueError(
             f"class_weight must hold finite numbers >= 0, got {factors[wrong[0]]} for the class "
             f"{labels[wrong[0]]!r}"
         )
-    return factors[index]
+    return factors
 
 
 def fingerprint(problem: Problem) -> int:

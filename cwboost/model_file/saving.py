@@ -221,7 +221,7 @@ def _decode_conformity(header: dict, n_classes: int, decoder: Decoder) -> Confor
     if "conformity" not in header:
         return None
     section = _section(header, "conformity")
-    parts = (decoder.decode(section[name], name) for name in ("label", "probability"))
+    parts = (decoder.decode(section[name], name) for name in ("label", "probability", "weight"))
     conformity = Conformity(*parts)
     conformity.check(n_classes)
     return conformity

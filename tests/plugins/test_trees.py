@@ -65,7 +65,7 @@ def test_hostile_arrays_are_refused():
         "gain": [(inner, np.nan), (leaf, 1.0)],
     }
     for name, (index, value) in ((name, case) for name, own in cases.items() for case in own):
-        with pytest.raises(ValueError, match="expected|must be"):
+        with pytest.raises(ValueError, match=r"expected|must be"):
             TreeLearners.from_arrays(damage(arrays, name, index, value), n_features=7)
     for name, array in arrays.items():
         for wrong in (array[:-1], array.astype(np.float16), array[None]):

@@ -49,7 +49,6 @@ class Report:
     is_sparse: bool
     has_missing: bool
     labels: np.ndarray
-    counts: np.ndarray  # examples of each label
     used: np.ndarray  # those of positive weight
     sums: np.ndarray  # of their weights
     description: object  # by the family, of the features; None without examples
@@ -88,7 +87,6 @@ def report(chunk: Chunk, family) -> Report:
     weight = chunk.weights()
     labels, place = np.unique(chunk.y, return_inverse=True)
     used = weight > 0
-    counts, sums = (np.bincount(place, w, minlength=len(labels)) for w in (None, weight))
     description = None
     if chunk.role == "training" and used.any():
         description = family.describe(X if used.all() else X[used])
@@ -97,8 +95,7 @@ def report(chunk: Chunk, family) -> Report:
         sparse.issparse(X),
         has_missing,
         labels,
-        counts,
         np.bincount(place[used], minlength=len(labels)),
-        sums,
+        np.bincount(place, weight, minlength=len(labels)),
         description,
     )

@@ -51,11 +51,10 @@ def predict_prior(model, class_weights, C):
 def calibrated(model, scores, y, weight=None, fits_scale: bool = True):
     """Return the model with the scale and the conformity of examples that it was not trained on.
 
-    `y` are class indices, and `weight` counts for the scale only: all examples conform alike.
-    Without `fits_scale`, the model keeps its own scale.
+    `y` are class indices. Without `fits_scale`, the model keeps its own scale.
     """
     scale = fit_scale(scores, y, weight) if fits_scale else model.scale
-    return replace(model, scale=scale, conformity=Conformity.of(scale * scores, y))
+    return replace(model, scale=scale, conformity=Conformity.of(scale * scores, y, weight))
 
 
 def fit_scale(scores, y, weight=None) -> float:
@@ -67,7 +66,8 @@ def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[f
     """Return the most likely scale and the mean negative log-likelihood of the labels there.
 
     The scale s > 0 minimises the negative log-likelihood under softmax(s F), every example counting
-    by its weight, scaled to mean one, plus log(s / LOSS_SCALE)^2 / (2 PRIOR_SPREAD^2).
+    by its weight, scaled to mean one over the positive ones, plus
+    log(s / LOSS_SCALE)^2 / (2 PRIOR_SPREAD^2).
 
     Newton's method on the derivative in log s, kept inside a bracket: the likelihood is convex in
     s, so the derivative changes its sign once. A `start` close to the scale, such as that of the
@@ -77,7 +77,8 @@ def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[f
     # One row per class: sums over the classes then add rows, in a fraction of the time.
     differences = np.ascontiguousarray(scores.T) - scores[np.arange(n_samples), y]
     np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
-    weight = np.ones(n_samples) if weight is None else weight * (n_samples / weight.sum())
+    n_used = n_samples if weight is None else np.count_nonzero(weight)
+    weight = np.ones(n_samples) if weight is None else weight * (n_used / weight.sum())
     centre = log(LOSS_SCALE)
     low, high, u = LOWEST, HIGHEST, log(start)
     for _ in range(MOST_STEPS):
@@ -92,7 +93,7 @@ def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[f
         if abs(step) < SMALLEST_STEP:
             break
     # The likelihood is that before the last step, of which the first order is enough.
-    return float(exp(u)), float((loss + first * step) / max(1, n_samples))
+    return float(exp(u)), float((loss + first * step) / max(1, n_used))
 
 
 def _likelihood(scale, differences, weight) -> tuple[float, float, float]:

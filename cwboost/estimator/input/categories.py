@@ -133,7 +133,7 @@ def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
         if n == 0:
             raise ValueError(
                 f"X must have rows and columns, got 0 {what} (shape={X.shape}) while a minimum of "
-                "1 is required"
+                "1 is required."
             )
     if categories and sparse.issparse(X):
         raise ValueError(
@@ -197,9 +197,11 @@ def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None
         if kind == "text":
             text.append(name)
         elif kind:
-            raise ValueError(
+            is_object = kind.startswith("objects")
+            advice = ": every argument must be a string, a bool or a number"
+            raise (TypeError if is_object else ValueError)(
                 f"X must hold numbers or categories, got {kind} in {name} (dtype "
-                f"{dtype_of(X, place)}){ADVICE.get(kind, '')}"
+                f"{dtype_of(X, place)}){advice if is_object else ADVICE.get(kind, '')}"
             )
     if text:
         raise ValueError(

@@ -56,10 +56,25 @@ def test_every_class_keeps_its_own_share():
 
 
 def test_too_few_examples_give_every_class():
-    known = Conformity(np.array([0, 0, 1]), np.array([0.2, 0.9, 0.7]))
+    known = Conformity(np.array([0, 0, 1]), np.array([0.2, 0.9, 0.7]), np.ones(3))
     np.testing.assert_array_equal(known.thresholds(0.2, 3, False), [0, 0, 0])
     np.testing.assert_array_equal(known.thresholds(0.5, 3, False), [0.7] * 3)
     np.testing.assert_array_equal(known.thresholds(0.5, 3, True), [0.2, 0.7, 0])
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+@pytest.mark.parametrize("alpha", [0.05, 0.3, 1.0])
+def test_a_weight_is_a_number_of_copies(alpha, by_class):
+    rng = np.random.default_rng(0)
+    logits, y, weight = rng.normal(size=(60, 3)), rng.integers(0, 3, 60), rng.integers(0, 2, 60)
+    weight[::7] = 5  # the ordinary weight, the median, is 1
+    rows = np.repeat(np.arange(60), weight)
+    copies = Conformity.of(logits[rows], y[rows])
+    for factor in (1.0, 3.0):
+        weighted = Conformity.of(logits, y, factor * weight)
+        np.testing.assert_array_equal(
+            weighted.thresholds(alpha, 3, by_class), copies.thresholds(alpha, 3, by_class)
+        )
 
 
 def test_thin_models_have_them():
@@ -96,4 +111,5 @@ def test_a_model_without_examples_left_out_says_what_to_do():
 )
 def test_arrays_of_a_file_are_checked(label, probability, dtype):
     with pytest.raises(ValueError, match="conformity: "):
-        Conformity(np.array(label, dtype=dtype), np.array(probability)).check(3)
+        weight = np.ones(len(probability))
+        Conformity(np.array(label, dtype=dtype), np.array(probability), weight).check(3)
