@@ -43,6 +43,16 @@ def test_the_default_is_what_it_stands_for_with_every_family(halves, family):
     same(clf, explicit.fit(X, y), X_test)
 
 
+def test_sizes_of_trees_follow_the_rows_of_the_training_not_of_the_holdout_run():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2600, 4))
+    y = (X[:, 0] + rng.normal(size=2600) > 0) + 2 * (X[:, 1] > 0.5)
+    clf = default(init=None, n_estimators=25).fit(X, y)
+    assert clf.plan_.curve is not None
+    given = {"n_estimators": 25, "probability_scale": clf.probability_scale_}
+    same(clf, default(init=None, **given).fit(X, y), X)
+
+
 def test_the_default_errs_little(halves):
     X, y, X_test, y_test = halves
     assert default().fit(X, y).score(X_test, y_test) > 0.96
