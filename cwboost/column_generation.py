@@ -51,7 +51,7 @@ class ColumnGeneration:
     best_bound : float
         Largest dual bound so far, NaN if pricing is not exact.
     n_steps : int
-        Number of graded learners, which are no columns of the master.
+        Number of coefficients of graded learners, which are no columns of the master.
     between_rounds : bool
         False while a round is unfinished, so that the master is ahead of the model.
     """
@@ -132,7 +132,7 @@ class ColumnGeneration:
                 break
         else:
             return self.end(division.learners)
-        self.n_steps += n_classes
+        self.n_steps += np.count_nonzero(steps.coef)
         learners = division.learners.graded(steps.outputs, steps.cover)
         ids = self.model.add_learners(learners, [steps.edges.sum()])
         changes = Changes(

@@ -84,7 +84,7 @@ class BaselineClassifier(BoostingClassifier):
     def _bind(self, examples: Examples, rng, n_targets: int) -> SealedPricer:
         """Return the family bound to the training examples."""
         n_threads = check_n_jobs(self.n_jobs)
-        binder = Binder(examples.schema, examples.classes, n_targets, n_threads)
+        binder = Binder(examples.schema, examples.classes, examples.problem, n_targets, n_threads)
         return binder.bind(examples.problem, rng)
 
     def _outcome(self, training, schema, classes) -> ModelOutcome:

@@ -32,13 +32,14 @@ class PartitionedMaster(Master):
 
     A move of coefficients is sent with the next exchange. Until then, loss and masses follow from
     the joint-sign tables that the layer was solved on, and margins and errors are NaN. The
-    partitions keep all columns if `keeps_columns`, for total correction.
+    partitions keep all columns if `keeps_columns`, for total correction. `size` is the number of
+    examples of ordinary weight that weigh as much as all, by default their number.
     """
 
-    def __init__(self, crew, masses, n_samples, q, keeps_columns=False, has_base=False):
+    def __init__(self, crew, masses, n_samples, q, keeps_columns=False, has_base=False, size=None):
         self.crew = crew
         self.n_samples = n_samples
-        self.effective_size = float(n_samples)
+        self.size = float(n_samples) if size is None else size
         self.n_classes = len(masses)
         self._masses = masses
         self._sum_of_weights = float(masses.sum())
@@ -92,7 +93,7 @@ class PartitionedMaster(Master):
         (parts,) = self.ask(("take_cells", (division, first, scale)))
         sums, cover = map(sum_in_order, zip(*parts))
         sums /= scale * self.q
-        found = steps_of_cells(sums, cover, SMOOTHING / self.effective_size, step, least)
+        found = steps_of_cells(sums, cover, SMOOTHING / self.size, step, least)
         if found.coef.any():
             _, parts = self.ask(("move_cells", (found.moves,)), ("measure", ()))
             self.take_measures(parts)

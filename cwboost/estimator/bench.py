@@ -50,7 +50,9 @@ class Bench:
         init_rng, self._holdout_rng = self._rng.spawn(2)
         self._init_models = InitFitter(init_rng, wanted.n_threads, schema.facts())
         n_priced = wanted.family.capabilities.n_priced(len(classes))
-        self._binder = Binder(schema, classes, n_priced, wanted.n_threads, wanted.monotonic_cst)
+        self._binder = Binder(
+            schema, classes, examples.problem, n_priced, wanted.n_threads, wanted.monotonic_cst
+        )
         self._releases = previous is None and not wanted.keeps_state
 
     def __enter__(self) -> Bench:

@@ -11,19 +11,27 @@ from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.pricer import SealedPricer, bind_family
 from cwboost.families.sealing.sample import read_only
+from cwboost.support.weights import effective_size
 
 __all__ = ["Binder"]
 
 
 class Binder:
-    """Binds the family of `schema` to problems that differ in weights alone.
+    """Binds the family of `schema` to `problem`, and to problems of other weights.
 
     With `releases`, X goes as soon as the family needs it no more.
     """
 
     def __init__(
-        self, schema: InputSchema, classes, n_targets: int, n_threads: int, monotonic_cst=None
+        self,
+        schema: InputSchema,
+        classes,
+        problem: Problem,
+        n_targets: int,
+        n_threads: int,
+        monotonic_cst=None,
     ):
+        self._size = effective_size(problem.weight)
         self._schema = schema
         self._n_targets, self._n_threads = n_targets, n_threads
         self._monotonic = _constraints(schema, classes, monotonic_cst, n_targets)
@@ -51,6 +59,7 @@ class Binder:
             y=read_only(problem.y),
             class_counts=read_only(problem.counts),
             weight=read_only(problem.weight),
+            size=self._size,
             feature_names=None if schema.names is None else tuple(schema.feature_names),
             monotonic=self._monotonic,
             **schema.facts(),

@@ -181,7 +181,7 @@ def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:
         steps = [step for *_, step in ensemble.path.changes(ensemble.n_scores)]
         # Round by round, as training adds them, for the same bits.
         master.start_from(ensemble.scores(X), sum(float(step.sum()) for step in steps))
-        training.n_steps = sum(map(len, steps))
+        training.n_steps = sum(map(np.count_nonzero, steps))
         return
     values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
     every = np.arange(len(ensemble.learners))

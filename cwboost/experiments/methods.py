@@ -25,10 +25,15 @@ class Method:
 
 # With a given scale: the experiments neither use nor time a holdout run for the probabilities.
 _STUMPS = partial(
-    cwboost.CWBoostClassifier, weak_learner="stump", probability_scale=2.0, tol=0.0, epsilon=0.1
+    cwboost.CWBoostClassifier,
+    weak_learner="stump",
+    init=None,
+    probability_scale=2.0,
+    tol=0.0,
+    epsilon=0.1,
 )
 _CW = partial(_STUMPS, correction="total", max_working_sets=2)
-_CW_1 = partial(_STUMPS, init=None, correction="stagewise", C=1e8, learning_rate=1.0, subsample=1.0)
+_CW_1 = partial(_STUMPS, correction="stagewise", C=1e8, learning_rate=1.0, subsample=1.0)
 # After 100 rounds of its five passes, the objective is that of a solve to a gap of 1e-2, in a
 # twentieth of the time.
 _MULTIBOOST = partial(cwboost.MultiBoostClassifier, solver="fcd", tol=0.0)

@@ -19,7 +19,6 @@ from sklearn.base import BaseEstimator
 
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.outputs import unpack_outputs
-from cwboost.support.weights import effective_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,6 +114,11 @@ class BindContext:
         Number of examples of each class.
     weight : ndarray of shape (n_samples,), dtype float64, or None, default=None
         Weight of each example, > 0; None if all are equal.
+    size : float or None, default=None
+        Number of examples of ordinary weight that weigh as much as all; None for `n_samples`. The
+        same for all trainings of a fit, also if some examples of a holdout run have next to no
+        weight. Sizes that depend on the number of examples, such as the depth of a tree, should
+        follow it: a weight of 2 then means two copies.
     feature_names : tuple of str or None, default=None
         Names of the columns of X, if the caller's X has names.
     categorical : ndarray of shape (n_features,), dtype bool, or None, default=None
@@ -131,18 +135,11 @@ class BindContext:
     y: np.ndarray | None = None
     class_counts: np.ndarray | None = None
     weight: np.ndarray | None = None
+    size: float | None = None
     feature_names: tuple[str, ...] | None = None
     categorical: np.ndarray | None = None
     n_categories: np.ndarray | None = None
     monotonic: np.ndarray | None = None
-
-    def effective_size(self, n_samples: int) -> float:
-        """Return how many of `n_samples` examples of ordinary weight weigh as much as all.
-
-        Sizes that depend on the number of examples, such as the depth of a tree, should follow it:
-        a weight of 2 then means two copies.
-        """
-        return float(n_samples) if self.weight is None else effective_size(self.weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ from sklearn.model_selection import (
     StratifiedKFold,
     cross_val_predict,
 )
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from cwboost.families.array_learners import check_arrays
@@ -91,6 +90,8 @@ def _fit_params(estimator, weight) -> dict[str, np.ndarray]:
     if (weight == weight[0]).all():
         return {}
     prefix = ""
+    from sklearn.pipeline import Pipeline
+
     while isinstance(estimator, Pipeline | GridSearchCV | RandomizedSearchCV):
         if isinstance(estimator, Pipeline):
             step, estimator = estimator.steps[-1]

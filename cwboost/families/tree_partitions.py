@@ -130,7 +130,8 @@ class TreePlan(PricingPlan):
         number = number[bins.n_categories[feature[number]] == 0]
         own = feature[number]
         threshold[number] = bins.thresholds(own, bins.bins_below(own, threshold[number]) - 1)
-        complete = number[~bins.has_nan[own]]
+        split = np.flatnonzero((feature >= 0) & np.isfinite(threshold))
+        complete = split[~bins.has_nan[feature[split]]]
         missing[complete] = np.where(sums[complete] < 0, -1, 1)
         found = FoundStumps(feature, threshold, polarity, missing, edges, None, sums, norms)
         return found, trees.root_sets()

@@ -140,7 +140,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         if rows is not None and len(rows) < X.shape[0]:
             X, rows = X[rows], None
         n_samples = X.shape[0] if rows is None else len(rows)
-        self._settings(n_samples, X.shape[1])  # before the work of the bins
+        settings = self._settings(context.size or n_samples, X.shape[1])
         n_threads = usable_threads(context.n_threads)
         binned = BinnedMatrix(
             X,
@@ -149,7 +149,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             n_threads=n_threads,
             n_categories=self._n_categories(context),
         )
-        return TreePricer(self, binned, context)
+        return TreePricer(TreeGrower(binned, n_threads=n_threads, **settings), binned, context)
 
     def check_partitioned(self):
         if self.max_leaf_nodes is not None:
@@ -166,7 +166,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         bins = Bins.from_sketches(
             descriptions, self.max_bins, n_categories=self._n_categories(context)
         )
-        size = context.effective_size(sum(own.n_rows for own in descriptions))
+        size = context.size or sum(own.n_rows for own in descriptions)
         settings = self._settings(size, bins.n_features)
         return cwboost.TreePlan(bins, settings)
 
@@ -228,17 +228,10 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 class TreePricer(cwboost.Pricer):
     """Trees on one training matrix: one per target, or one whose leaves all targets share."""
 
-    def __init__(self, family, binned, context):
+    def __init__(self, grower, binned, context):
         self.n_samples = binned.n_rows
         self._n_features = binned.n_features
-        self._family, self._binned = family, binned
-        self._bound_to(context)
-
-    def _bound_to(self, context):
-        """Take what depends on the context: sizes of trees follow the weights."""
-        settings = self._family._settings(context.effective_size(self.n_samples), self._n_features)
-        n_threads = self._binned.n_threads
-        self._grower = TreeGrower(self._binned, n_threads=n_threads, **settings)
+        self._grower = grower
         self._random_state = context.random_state
         self._monotonic = context.monotonic
 
@@ -260,7 +253,7 @@ class TreePricer(cwboost.Pricer):
 
     def rebound(self, context):
         other = copy(self)
-        other._bound_to(context)
+        other._random_state, other._monotonic = context.random_state, context.monotonic
         return other
 
 

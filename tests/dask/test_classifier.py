@@ -22,7 +22,7 @@ from cwboost.datasets import load_vowel  # noqa: E402
 X, Y = load_vowel(return_X_y=True)
 X, Y = np.round(X[:400], 1).astype(np.float32), np.array([f"vowel {label}" for label in Y[:400]])
 STEPS = {"correction": "stagewise", "learning_rate": 1.0, "subsample": 1.0, "tol": 0.0}
-PARAMETERS = {"weak_learner": "stump", "n_estimators": 5, "C": 100.0, **STEPS}
+PARAMETERS = {"weak_learner": "stump", "init": None, "n_estimators": 5, "C": 100.0, **STEPS}
 
 pytestmark = pytest.mark.slow
 
@@ -205,7 +205,8 @@ def test_frames_of_numbers_bools_text_and_categories(client):
     assert not lazy["kind"].cat.known
     features = lazy[list(mixed.columns)]
     model = DaskCWBoostClassifier(**settings).fit(features, lazy["label"])
-    assert_same_learners(model.ensemble_, wanted.ensemble_)
+    # Chance counts otherwise for stumps of categories, which are trees on partitions.
+    assert_same_learners(model.ensemble_, wanted.ensemble_, gain=2.0)
     for place, known in wanted.categories_.items():
         assert model.categories_[place].tolist() == known.tolist()
     assert model.predict(features).compute().tolist() == wanted.predict(mixed).tolist()

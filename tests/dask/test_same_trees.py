@@ -58,7 +58,8 @@ def test_the_default_finds_the_same_start_rounds_and_scale(client, kind):
     chunks = da.from_array(X, chunks=(700, 8)), da.from_array(y, chunks=700)
     there = DaskCWBoostClassifier(**settings).fit(*chunks).to_local()
     assert (there.init_ is None) == (local.init_ is None) == (kind != "clear")
-    assert there.n_iter_ == local.n_iter_ > 1
+    # Where the init model is nearly right, one round is enough.
+    assert there.n_iter_ == local.n_iter_ > (kind != "clear")
     assert there.learning_rate_ == local.learning_rate_
     assert (local.learning_rate_ < 0.1) == (kind == "numbers")
     np.testing.assert_allclose(there.predict_proba(X), local.predict_proba(X), atol=1e-9)

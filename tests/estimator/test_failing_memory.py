@@ -14,7 +14,7 @@ import pytest
 )
 def test_allocations_that_fail():
     """A few of each fit; `make attack` lets all of them fail."""
-    command = [sys.executable, attack.__file__, "allocations", "--times", "16"]
+    command = [sys.executable, attack.__file__, "allocations", "--times", "64"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     lines = done.stdout.splitlines()

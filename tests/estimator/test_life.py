@@ -36,6 +36,8 @@ def outputs_by_class(model, X):
     )
     columns = [used[used[:, 0] == c, 1] for c in range(len(model.classes_))]
     outputs = model.ensemble_.learners.outputs(model._encoded(X))
+    if outputs.ndim == 3:  # one output per class
+        return columns, [outputs[:, places, c].T for c, places in enumerate(columns)]
     return columns, [outputs[:, places].T for places in columns]
 
 

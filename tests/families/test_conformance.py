@@ -14,8 +14,8 @@ SETTINGS = {
     "tree": [
         {"max_depth": 1, "max_features": None, "criterion": "edge"},
         {"max_depth": None, "max_features": None, "min_leaf_weight": 0},
-        {"max_depth": 4, "max_leaf_nodes": 5, "max_features": None, "min_leaf_weight": 2},
-        {"max_depth": 2, "max_features": 1, "min_leaf_weight": 4},
+        {"max_depth": 4, "max_leaf_nodes": 5, "max_features": None, "min_leaf_weight": 0},
+        {"max_depth": 2, "max_features": 1},
         {"max_depth": 2, "max_features": 0.5, "max_bins": 7},
         {"max_depth": None, "max_leaf_nodes": 9, "criterion": "edge", "max_bins": 2},
         {"criterion": "edge"},

@@ -105,7 +105,7 @@ def test_no_module_imports_upward_or_sideways(name):
 
 
 def test_the_contract_stands_alone():
-    below = {"cwboost.families.flat_forms", "cwboost.families.outputs", "cwboost.support.weights"}
+    below = {"cwboost.families.flat_forms", "cwboost.families.outputs"}
     assert imported_modules("cwboost.families.contract") == below
     assert imported_modules("cwboost.families.outputs") == set()
     assert imported_modules("cwboost.families.flat_forms", on_import_only=True) == set()
