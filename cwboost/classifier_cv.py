@@ -155,17 +155,19 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         scorer = check_scoring(template, self.scoring)
         # The checks and messages of the classifier.
         template._bench(Arguments(X, y, sample_weight), Parameters.of(template), None)
-        y = read_labels(y)
+        labels: np.ndarray = read_labels(y)
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
         rows: Any = X if hasattr(X, "shape") else np.asarray(X)
         rows = rows.tocsr() if sparse.issparse(rows) else rows
+        weight, used = None, np.arange(len(labels))
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, rows, dtype=np.float64)
-            used = np.flatnonzero(sample_weight)
-            rows, y = _safe_indexing(rows, used), y[used]
-            sample_weight = sample_weight[used]
-        examples = Arguments(rows, y, sample_weight)
-        folds = list(check_cv(self.cv, y, classifier=True).split(rows, y))
+            weight = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        splitter = check_cv(self.cv, labels, classifier=True)
+        if weight is not None and (isinstance(self.cv, int | None) or hasattr(self.cv, "split")):
+            used = np.flatnonzero(weight)  # given folds are of all rows
+        split = splitter.split(_safe_indexing(rows, used), labels[used])
+        folds = [(used[train], used[test]) for train, test in split]
+        examples = Arguments(rows, labels, weight)
         scores = Parallel(n_jobs=self.n_jobs)(
             delayed(_score_path)(template, Cs, rounds, scorer, examples, fold) for fold in folds
         )

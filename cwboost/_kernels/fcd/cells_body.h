@@ -38,8 +38,7 @@ CWB_INLINE void cwb_move_block(const cwb_master *m, const cwb_cells *cells, int6
         double *F = m->scores + c * m->stride;
         const double *move = cells->moves + (c - cells->first) * cells->n_cells;
         for (int64_t b = first; b < beyond; b++)
-            cwb_store(F + 8 * b,
-                      cwb_add(cwb_load(F + 8 * b), cwb_moves_at(move, cells, 8 * b)));
+            cwb_store(F + 8 * b, cwb_add(cwb_load(F + 8 * b), cwb_moves_at(move, cells, 8 * b)));
     }
     for (int64_t b = first; b < beyond; b++) own[b - first] = cwb_own_scores(m, b);
     for (int64_t c = 0; c < m->n_classes; c++) {
@@ -49,8 +48,7 @@ CWB_INLINE void cwb_move_block(const cwb_master *m, const cwb_cells *cells, int6
             const cwb_doubles gap = cwb_sub(cwb_load(F + 8 * b), own[b - first]);
             const cwb_doubles w = cwb_load(m->example_weight + 8 * b);
             const cwb_doubles x = cwb_sub(cwb_zero(), cwb_mul(w, cwb_exp(gap)));
-            const cwb_mask is_own =
-                cwb_mask_of(cwb_valid(b, m->starts[c], m->starts[c + 1]));
+            const cwb_mask is_own = cwb_mask_of(cwb_valid(b, m->starts[c], m->starts[c + 1]));
             cwb_store(r + 8 * b, cwb_drop(is_own, x));
         }
     }

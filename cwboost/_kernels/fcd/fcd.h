@@ -66,8 +66,8 @@ typedef struct {
                         const uint8_t *const *layer, double *tables);
     void (*tile)(const cwb_master *, const cwb_layer *, int64_t first_byte, int64_t last_byte,
                  cwb_tile_sums *);
-    void (*move_cells)(const cwb_master *, const cwb_cells *, int64_t first_byte,
-                       int64_t last_byte, cwb_tile_sums *);
+    void (*move_cells)(const cwb_master *, const cwb_cells *, int64_t first_byte, int64_t last_byte,
+                       cwb_tile_sums *);
     void (*run_enter)(const cwb_master *, int64_t c, const cwb_run *);
     void (*run_leave)(const cwb_master *, int64_t c, const cwb_run *);
     void (*run_move)(const cwb_run *, const uint8_t *bits, double up, double down,

@@ -62,8 +62,8 @@ static inline void cwb_add_to_cells(const double *r, const int32_t *cell, int64_
 }
 
 /* The sums of the rounded weights of the examples start to end - 1 by cell, for class c. */
-static inline void cwb_cell_sums(const cwb_master *m, const int32_t *cell, int64_t c,
-                                 int64_t start, int64_t end, double scale, double *sums) {
+static inline void cwb_cell_sums(const cwb_master *m, const int32_t *cell, int64_t c, int64_t start,
+                                 int64_t end, double scale, double *sums) {
     const double *r = m->R + c * m->stride;
     int64_t from = m->starts[c] < end ? m->starts[c] : end;
     int64_t beyond = m->starts[c + 1] < end ? m->starts[c + 1] : end;

@@ -22,9 +22,11 @@ static inline cwb_pair cwb_as_pair(double weight) {
  * additions of different parts and features are independent, whereas a single chain waits if
  * neighbours fall into the same bin; and rows and weights are read once for all features. Sizes
  * and ways are constants where this is inlined. */
-__attribute__((always_inline)) static inline void cwb_accumulate_parts(
-    int size, int ways, const uint8_t *const *codes, const int32_t *rows, const double *weights,
-    int64_t n, cwb_pair *hist) {
+__attribute__((always_inline)) static inline void cwb_accumulate_parts(int size, int ways,
+                                                                       const uint8_t *const *codes,
+                                                                       const int32_t *rows,
+                                                                       const double *weights,
+                                                                       int64_t n, cwb_pair *hist) {
     for (int64_t i = 0; i < n; i++) {
         cwb_pair *part = hist + (i & (ways - 1)) * size * CWB_BINS;
         const int32_t row = rows[i];
@@ -45,11 +47,11 @@ static inline void cwb_join(int64_t size, const int32_t *n_bins, cwb_pair *part,
     }
 }
 
-#define CWB_OF_SIZE(size, ways)                                         \
-    do {                                                                \
+#define CWB_OF_SIZE(size, ways)                                          \
+    do {                                                                 \
         cwb_accumulate_parts(size, ways, codes, rows, weights, n, hist); \
-        for (int way = 1; way < ways; way++)                            \
-            cwb_join(size, n_bins, hist + way * size * CWB_BINS, hist); \
+        for (int way = 1; way < ways; way++)                             \
+            cwb_join(size, n_bins, hist + way * size * CWB_BINS, hist);  \
     } while (0)
 
 /* Histograms of 8, 4, 2 or 1 features. */

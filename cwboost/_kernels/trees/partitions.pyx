@@ -5,7 +5,7 @@ The partitions send exact sums of their rows (`NodeRows`); from the sums over al
 """
 
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, ceil, fabs
+from libc.math cimport INFINITY, ceil
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset

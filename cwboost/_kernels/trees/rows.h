@@ -11,8 +11,9 @@
 
 #include "common/rounding.h"
 
-/* The sums over the classes of code times weight, for the rows start to end - 1: in the order of the
- * classes, a block of rows at a time. Row t of the weights begins t * stride bytes after the first. */
+/* The sums over the classes of code times weight, for the rows start to end - 1: in the order of
+ * the classes, a block of rows at a time. Row t of the weights begins t * stride bytes after the
+ * first. */
 static inline void cwb_combine(const char *weights, int64_t stride, const double *code,
                                int64_t n_classes, int64_t start, int64_t end, double *sums) {
     enum { BLOCK = 512 };

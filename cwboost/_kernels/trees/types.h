@@ -20,7 +20,7 @@ typedef struct {
 /* Criterion and conditions of a split. */
 typedef struct {
     int criterion;
-    double least; /* gains up to this are rounding */
+    double least;      /* gains up to this are rounding */
     double least_mass; /* of either side */
 } cwb_rules;
 
