@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 
 import numpy as np
@@ -56,8 +55,7 @@ def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
     if is_list and labels.dtype.kind == "O" and all(isinstance(one, str) for one in labels):
         labels = labels.astype(str)
     try:
-        with warnings.catch_warnings():  # classes may be as many as examples
-            warnings.simplefilter("ignore", UserWarning)
+        if labels.dtype.kind not in "biuU":  # these are labels, also if each example has its own
             check_classification_targets(labels)
     except (TypeError, ValueError) as error:  # the former for labels that cannot be sorted
         raise ValueError(f"{name} must hold class labels. {error}") from error
