@@ -298,10 +298,6 @@ class WeakLearners(ABC):
         ----------
         X : ndarray or sparse matrix of shape (n_samples, n_features)
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_samples, n_features)
-
         Returns
         -------
         ndarray of shape (n_samples, len(self)), dtype int32
