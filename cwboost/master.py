@@ -131,8 +131,8 @@ def steps_of_cells(sums, cover, smoothing: float, step: float, least: float) -> 
     log(P / N) / 2. The sums are smoothed, so that it is finite, and small in cells of few examples.
 
     `sums`, (n, n_cells, 2), has P and N over q per class and cell, `cover` the weight of the
-    examples in each cell. `smoothing` is the share of the
-    mass of a class that is added to either. Classes whose edge is not above `least` take no step.
+    examples in each cell. `smoothing` is the share of the mass of a class that is added to either.
+    Classes whose edge is not above `least` take no step.
     """
     edges = np.abs(sums[:, :, 0] - sums[:, :, 1]).sum(axis=1)
     totals = sums.sum(axis=(1, 2))

@@ -17,7 +17,7 @@ from cwboost.dask.input.collections import sources
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
-from cwboost.estimator.bench import stopping_of
+from cwboost.estimator.bench import planned_loop
 from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import VALID, Arguments, names_of_set
 from cwboost.estimator.holdout import HoldoutRun
@@ -162,20 +162,17 @@ class PartitionedBench:
         training.is_followed = bool(wanted.callbacks or wanted.verbose)
         if previous is not None:
             training.resume(previous.model.ensemble, previous.history)
-        stopping = stopping_of(wanted, plan)
-        outcome = PartitionedOutcome(
+        return planned_loop(
+            PartitionedOutcome,
+            wanted,
+            plan,
             training=training,
             schema=self._schema,
             classes=classes,
-            plan=plan,
             base=start.base,
-            fits_scale=wanted.probability_scale is None,
-            early_stopping=stopping,
             keeps_state=False,
             fingerprint=None,
         )
-        n_rounds = max(plan.n_rounds, training.n_rounds)
-        return RoundLoop(training, n_rounds, outcome, list(wanted.callbacks), stopping)
 
     def _bind(self, start: Start) -> None:
         """Bind the partitions, at the first call, with the base scores of a start."""
@@ -186,10 +183,8 @@ class PartitionedBench:
             self._is_bound = True
 
     @cached_property
-    def _split(self) -> tuple[list[np.ndarray], int | None]:
-        """The examples that holdout runs leave out, and the seed of these."""
-        left_out = holdout_splits(self._setup.class_counts, self._holdout_rng)
-        return left_out, int(self._holdout_rng.integers(2**63)) if left_out else None
+    def _split(self) -> tuple[list[np.ndarray], int]:
+        return holdout_splits(self._setup.class_counts, self._holdout_rng)
 
 
 class PartitionedOutcome(BoostingOutcome):

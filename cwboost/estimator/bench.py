@@ -27,13 +27,14 @@ from cwboost.estimator.splits import holdout_splits, split_off
 from cwboost.families.init_contract import InitModel
 from cwboost.master import RestrictedMaster
 
-__all__ = ["Bench", "stopping_of"]
+__all__ = ["Bench", "planned_loop"]
 
 
 class Bench:
     """What a fit works with. `cwboost.dask.bench` has one of the same methods.
 
-    Use it as a context: at its end, the bench lets go of X.
+    Use it as a context: at its end, the bench lets go of X. `previous` is the fitted model that
+    training goes on from.
     """
 
     def __init__(self, examples: Examples, wanted: Parameters, previous: PreviousFit | None):
@@ -45,7 +46,7 @@ class Bench:
             problem, held_out = split_off(examples.problem, classes, fraction, seed)
             held_out = {VALID: held_out, **examples.held_out}
             examples = replace(examples, problem=problem, held_out=held_out)
-        self._examples, self._wanted, self._previous = examples, wanted, previous
+        self._examples, self._wanted, self.previous = examples, wanted, previous
         self._rng = generator_of(wanted.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
         self._init_models = InitFitter(init_rng, wanted.n_threads, schema.facts())
@@ -62,11 +63,6 @@ class Bench:
         self._examples.problem.holder.release()
 
     @property
-    def previous(self) -> PreviousFit | None:
-        """The fitted model that training goes on from."""
-        return self._previous
-
-    @property
     def has_validation(self) -> bool:
         """True if held-out examples can stop training and fit the scale of the probabilities."""
         return VALID in self._examples.held_out
@@ -78,8 +74,8 @@ class Bench:
     def start(self, model: InitModel | None) -> Start:
         """Return the start of boosting from an init model, or that of the previous fit."""
         problem = self._examples.problem
-        if self._previous is not None:
-            return self._init_models.start_again(self._previous.model.base, problem)
+        if self.previous is not None:
+            return self._init_models.start_again(self.previous.model.base, problem)
         return Start() if model is None else self._init_models.start(model, problem)
 
     @contextmanager
@@ -99,7 +95,7 @@ class Bench:
 
     def loop(self, start: Start, plan: Plan) -> RoundLoop:
         """Return the loop of the training, before its first round."""
-        wanted, previous = self._wanted, self._previous
+        wanted, previous = self._wanted, self.previous
         problem = replace(self._examples.problem, base=start.scores)
         settings = replace(wanted.settings, learning_rate=plan.learning_rate)
         classes, watched = self._examples.classes, plan.watched
@@ -113,37 +109,48 @@ class Bench:
         data = fingerprint(problem) if wanted.keeps_state else None
         if previous is not None:
             _resume(training, previous, problem.X(), data)
-        stopping = stopping_of(wanted, plan)
-        outcome = BoostingOutcome(
+        problem.holder.release()
+        return planned_loop(
+            BoostingOutcome,
+            wanted,
+            plan,
             training=training,
             schema=self._examples.schema,
             classes=classes,
-            plan=plan,
             base=start.base,
-            fits_scale=wanted.probability_scale is None,
-            early_stopping=stopping,
             keeps_state=wanted.warm_start,
             fingerprint=data,
         )
-        problem.holder.release()
-        n_rounds = max(plan.n_rounds, training.n_rounds)
-        return RoundLoop(training, n_rounds, outcome, list(wanted.callbacks), stopping)
 
     def _bind(self, problem, rng):
         return self._binder.bind(problem, rng, self._releases)
 
     @cached_property
-    def _split(self) -> tuple[list[np.ndarray], int | None]:
-        """The examples that holdout runs leave out, and the seed of these."""
-        left_out = holdout_splits(self._examples.problem.counts, self._holdout_rng)
-        return left_out, int(self._holdout_rng.integers(2**63)) if left_out else None
+    def _split(self) -> tuple[list[np.ndarray], int]:
+        return holdout_splits(self._examples.problem.counts, self._holdout_rng)
 
 
-def stopping_of(wanted: Parameters, plan: Plan) -> EarlyStopping | None:
-    """Return the early stopping of a plan."""
-    if plan.watched is None:
-        return None
-    return EarlyStopping(plan.watched, patience_for(wanted.n_iter_no_change, plan.learning_rate))
+def planned_loop(
+    outcome: type[BoostingOutcome], wanted: Parameters, plan: Plan, *, training, **facts
+) -> RoundLoop:
+    """Return the loop of a planned training; `facts` are the other fields of its outcome."""
+    stopping = None
+    if plan.watched is not None:
+        patience = patience_for(wanted.n_iter_no_change, plan.learning_rate)
+        stopping = EarlyStopping(plan.watched, patience)
+    return RoundLoop(
+        training=training,
+        n_rounds=max(plan.n_rounds, training.n_rounds),
+        outcome=outcome(
+            training=training,
+            plan=plan,
+            fits_scale=wanted.probability_scale is None,
+            early_stopping=stopping,
+            **facts,
+        ),
+        callbacks=list(wanted.callbacks),
+        early_stopping=stopping,
+    )
 
 
 def _resume(training: ColumnGeneration, previous: PreviousFit, X, data: int | None) -> None:

@@ -53,19 +53,19 @@ def split_off(problem: Problem, classes, fraction: float, random_state) -> tuple
     return problem.take(kept), HeldOut(problem.X(held), problem.y[held], weight)
 
 
-def holdout_splits(counts, rng) -> list[np.ndarray]:
-    """Return the examples that holdout runs leave out, ascending, drawn by class.
+def holdout_splits(counts, rng) -> tuple[list[np.ndarray], int]:
+    """Return the examples that holdout runs leave out, and the seed of these runs.
 
-    There is one array per training of a run: several if the data are small, none if no class has
-    an example to spare.
+    Examples are drawn by class and ascend. There is one array per training of a run: several if the
+    data are small, none if no class has an example to spare.
     """
     n_samples = counts.sum()
     share = min(SHARE_LEFT_OUT, MOST_LEFT_OUT / n_samples)
     sizes = np.rint(share * counts).astype(int)
     if not sizes.any():
-        return []
+        return [], 0
     starts = np.cumsum(counts) - counts
-    return [
+    left_out = [
         np.sort(
             np.concatenate(
                 [
@@ -76,3 +76,4 @@ def holdout_splits(counts, rng) -> list[np.ndarray]:
         )
         for _ in range(min(MOST_SPLITS, math.ceil(ENOUGH_LEFT_OUT / sizes.sum())))
     ]
+    return left_out, int(rng.integers(2**63))

@@ -96,7 +96,7 @@ def test_a_lost_partition_is_rebuilt_with_the_same_bits(data, family):
 
 def one_run(training, y, chooses):
     rng, settings = training.rng.spawn(1)[0], replace(training.settings, learning_rate=0.2)
-    left_out = holdout_splits(np.bincount(y), rng)[0]
+    left_out = holdout_splits(np.bincount(y), rng)[0][0]
     family = training.pricer.family
     with holdout_run(training.crew, training.setup, family, settings, left_out, rng) as run:
         return recipe.follow(run, 30, 0.5, 18 if chooses else None)
