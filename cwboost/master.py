@@ -120,7 +120,7 @@ class CellSteps:
     @property
     def moves(self) -> np.ndarray:
         """The moves of the scores, (n, n_cells)."""
-        return self.coef[:, None] * self.outputs.T
+        return np.ascontiguousarray(self.coef[:, None] * self.outputs.T)
 
 
 def steps_of_cells(sums, cover, smoothing: float, step: float, least: float) -> CellSteps:
@@ -423,7 +423,7 @@ class RestrictedMaster(Master):
         cover = np.bincount(division.cells, self._problem[1], minlength=division.n_cells)
         found = steps_of_cells(sums, cover, self._smoothing, step, least)
         if found.coef.any():
-            self.pairs.move_cells(division.cells, np.ascontiguousarray(found.moves), first)
+            self.pairs.move_cells(division.cells, found.moves, first)
             self.cell_coef += float(found.coef.sum())
             self._edges = None
         return found

@@ -103,7 +103,7 @@ class Partition:
         """Move the scores by one number for each of the cells found last."""
         cells, first = self._cells
         try:
-            self.pairs.move_cells(cells, np.ascontiguousarray(moves), first)
+            self.pairs.move_cells(cells, moves, first)
         except OverflowError:
             self.overflows = True
 

@@ -11,10 +11,12 @@
 #define CWB_FEWEST_BYTES 8
 
 /* The moves of eight examples from `first` on; 0 for those of the padding. */
-CWB_INLINE cwb_doubles cwb_moves_at(const double *move, const cwb_cells *cells, int64_t first) {
+CWB_INLINE cwb_doubles cwb_moves_at(const double *move, const cwb_master *m, const int32_t *cell,
+                                    int64_t first) {
     double lane[8] = {0.0};
-    const int64_t n = cells->n_samples - first < 8 ? cells->n_samples - first : 8;
-    for (int64_t l = 0; l < n; l++) lane[l] = move[cells->cell[first + l]];
+    const int64_t beyond = m->starts[m->n_classes];
+    const int64_t n = beyond - first < 8 ? beyond - first : 8;
+    for (int64_t l = 0; l < n; l++) lane[l] = move[cell[first + l]];
     return cwb_load(lane);
 }
 
@@ -38,16 +40,16 @@ CWB_INLINE void cwb_move_block(const cwb_master *m, const cwb_cells *cells, int6
         double *F = m->scores + c * m->stride;
         const double *move = cells->moves + (c - cells->first) * cells->n_cells;
         for (int64_t b = first; b < beyond; b++)
-            cwb_store(F + 8 * b, cwb_add(cwb_load(F + 8 * b), cwb_moves_at(move, cells, 8 * b)));
+            cwb_store(F + 8 * b,
+                      cwb_add(cwb_load(F + 8 * b), cwb_moves_at(move, m, cells->cell, 8 * b)));
     }
     for (int64_t b = first; b < beyond; b++) own[b - first] = cwb_own_scores(m, b);
     for (int64_t c = 0; c < m->n_classes; c++) {
         const double *F = m->scores + c * m->stride;
         double *r = m->R + c * m->stride;
         for (int64_t b = first; b < beyond; b++) {
-            const cwb_doubles gap = cwb_sub(cwb_load(F + 8 * b), own[b - first]);
-            const cwb_doubles w = cwb_load(m->example_weight + 8 * b);
-            const cwb_doubles x = cwb_sub(cwb_zero(), cwb_mul(w, cwb_exp(gap)));
+            const cwb_doubles x = cwb_signed_mu(cwb_load(F + 8 * b), own[b - first],
+                                                cwb_load(m->example_weight + 8 * b));
             const cwb_mask is_own = cwb_mask_of(cwb_valid(b, m->starts[c], m->starts[c + 1]));
             cwb_store(r + 8 * b, cwb_drop(is_own, x));
         }

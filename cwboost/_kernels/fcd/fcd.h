@@ -36,7 +36,7 @@ typedef struct {
 typedef struct {
     const int32_t *cell; /* of each example */
     const double *moves;
-    int64_t n_cells, first, n_samples;
+    int64_t n_cells, first;
 } cwb_cells;
 
 #define CWB_TILE 64 /* bytes of bits per tile: 512 examples */

@@ -18,7 +18,7 @@ cdef extern from "fcd/fcd.h" nogil:
     ctypedef struct cwb_cells:
         const int32_t* cell
         const double* moves
-        int64_t n_cells, first, n_samples
+        int64_t n_cells, first
     ctypedef struct cwb_tile_sums:
         double loss
         double margins

@@ -43,11 +43,8 @@ cdef extern from "fcd/passes.h" nogil:
         const cwb_fcd_kernels*, const cwb_master*, const uint8_t**, double*, int64_t,
         int) noexcept
     cwb_tile_sums cwb_update_tiles(
-        const cwb_fcd_kernels*, const cwb_master*, const cwb_layer*, int64_t, cwb_tile_sums*,
-        int) noexcept
-    cwb_tile_sums cwb_move_tiles(
-        const cwb_fcd_kernels*, const cwb_master*, const cwb_cells*, int64_t, cwb_tile_sums*,
-        int) noexcept
+        const cwb_fcd_kernels*, const cwb_master*, const cwb_layer*, const cwb_cells*, int64_t,
+        cwb_tile_sums*, int) noexcept
     void cwb_cell_sums(
         const cwb_master*, const int32_t*, int64_t, int64_t, int64_t, double, double*) noexcept
     void cwb_class_edges(
@@ -284,7 +281,7 @@ cdef class PairWeights:
             cwb_layer_solve(elementary, tables, K, self.q, step, active, start, d)
             for c in range(K):
                 cwb_factors(elementary, d[c], &self.up[c], &self.down[c])
-            self.apply(&layer)
+            self.apply(&layer, NULL)
         for c in range(K):
             if active[c]:
                 w[c * width + row[c]] = start[c] + d[c] if start[c] + d[c] > 0.0 else 0.0
@@ -314,7 +311,7 @@ cdef class PairWeights:
         for c in range(self.n_classes):
             cwb_factors(elementary, d[c], &self.up[c], &self.down[c])
         with nogil:
-            self.apply(&layer)
+            self.apply(&layer, NULL)
         free(rows)
 
     cdef const uint8_t** rows_of(self, const uint8_t[:, ::1] bits) except NULL:
@@ -359,15 +356,12 @@ cdef class PairWeights:
         recomputed. Raise OverflowError if one is not finite.
         """
         cdef cwb_cells division
-        cdef cwb_tile_sums sums
-        cdef const double[:, ::1] move = moves
         division.cell = <const int32_t*> vector(cells, INT32, self.n_samples)
-        division.moves, division.n_cells = &move[0, 0], move.shape[1]
-        division.first, division.n_samples = first, self.n_samples
+        division.moves = <const double*> matrix(moves, FLOAT64, self.n_classes - first,
+                                                moves.shape[1])
+        division.n_cells, division.first = moves.shape[1], first
         with nogil:
-            sums = cwb_move_tiles(kernels, &self.master, &division, self.n_bytes, self.tile_sums,
-                                  self.threads())
-        self.loss, self.margins, self.n_errors = sums.loss, sums.margins, sums.errors
+            self.apply(NULL, &division)
         if not isfinite(self.loss):
             raise OverflowError("a pair weight overflows")
 
@@ -392,7 +386,7 @@ cdef class PairWeights:
                     bits[u] = columns.first[c] + rows[u] * self.n_bytes
                     u += 1
                 self.run(c, bits + first, &rows[first], &coef[c, 0], &moves[first], u - first)
-            self.apply(NULL)
+            self.apply(NULL, NULL)
         free(bits)
 
     cdef void run(self, int64_t c, const uint8_t** columns, const int64_t* rows, double* w,
@@ -425,10 +419,10 @@ cdef class PairWeights:
 
     cpdef fold(self):
         """Compute the own sums, the loss, the margins and the errors again."""
-        self.apply(NULL)
+        self.apply(NULL, NULL)
 
-    cdef void apply(self, const cwb_layer* layer) noexcept nogil:
-        """Update the scores and weights by a layer, NULL for none, and take the new sums."""
+    cdef void apply(self, const cwb_layer* layer, const cwb_cells* cells) noexcept nogil:
+        """Update scores and weights by cells, a layer or neither (NULL), and take the new sums."""
         cdef cwb_tile_sums sums = cwb_update_tiles(
-            kernels, &self.master, layer, self.n_bytes, self.tile_sums, self.threads())
+            kernels, &self.master, layer, cells, self.n_bytes, self.tile_sums, self.threads())
         self.loss, self.margins, self.n_errors = sums.loss, sums.margins, sums.errors

@@ -15,40 +15,26 @@ static inline void cwb_fill_tables(const cwb_fcd_kernels *kernels, const cwb_mas
               kernels->layer_table(m, g * K / n_groups, (g + 1) * K / n_groups, layer, tables);)
 }
 
-/* The sums of all tiles, added in order: the same bits at any number of threads. */
-static inline cwb_tile_sums cwb_sum_tiles(const cwb_tile_sums *sums, int64_t n_tiles) {
+/* Update one tile per task and return their sums, added in order: the same bits at any number of
+ * threads. `sums` has room for all tiles. A tile moves by `cells`, by `layer`, or not (NULL). */
+static inline cwb_tile_sums cwb_update_tiles(const cwb_fcd_kernels *kernels, const cwb_master *m,
+                                             const cwb_layer *layer, const cwb_cells *cells,
+                                             int64_t n_bytes, cwb_tile_sums *sums, int n_threads) {
+    int64_t n_tiles = (n_bytes + CWB_TILE - 1) / CWB_TILE;
     cwb_tile_sums total = {0.0, 0.0, 0};
+    CWB_TASKS(schedule(static), t, n_tiles, {
+        int64_t beyond = (t + 1) * CWB_TILE < n_bytes ? (t + 1) * CWB_TILE : n_bytes;
+        if (cells)
+            kernels->move_cells(m, cells, t * CWB_TILE, beyond, &sums[t]);
+        else
+            kernels->tile(m, layer, t * CWB_TILE, beyond, &sums[t]);
+    })
     for (int64_t t = 0; t < n_tiles; t++) {
         total.loss += sums[t].loss;
         total.margins += sums[t].margins;
         total.errors += sums[t].errors;
     }
     return total;
-}
-
-/* Update one tile per task and return their sums. `sums` has room for all tiles, `layer` is NULL
- * for no moves. */
-static inline cwb_tile_sums cwb_update_tiles(const cwb_fcd_kernels *kernels, const cwb_master *m,
-                                             const cwb_layer *layer, int64_t n_bytes,
-                                             cwb_tile_sums *sums, int n_threads) {
-    int64_t n_tiles = (n_bytes + CWB_TILE - 1) / CWB_TILE;
-    CWB_TASKS(schedule(static), t, n_tiles, {
-        int64_t beyond = (t + 1) * CWB_TILE < n_bytes ? (t + 1) * CWB_TILE : n_bytes;
-        kernels->tile(m, layer, t * CWB_TILE, beyond, &sums[t]);
-    })
-    return cwb_sum_tiles(sums, n_tiles);
-}
-
-/* The same for a move of every cell. */
-static inline cwb_tile_sums cwb_move_tiles(const cwb_fcd_kernels *kernels, const cwb_master *m,
-                                           const cwb_cells *cells, int64_t n_bytes,
-                                           cwb_tile_sums *sums, int n_threads) {
-    int64_t n_tiles = (n_bytes + CWB_TILE - 1) / CWB_TILE;
-    CWB_TASKS(schedule(static), t, n_tiles, {
-        int64_t beyond = (t + 1) * CWB_TILE < n_bytes ? (t + 1) * CWB_TILE : n_bytes;
-        kernels->move_cells(m, cells, t * CWB_TILE, beyond, &sums[t]);
-    })
-    return cwb_sum_tiles(sums, n_tiles);
 }
 
 /* Add the rounded weights r[start:end] to the sums of their cells, by magnitude: own ones to the
