@@ -99,7 +99,6 @@ cdef class TreeEvaluator:
     cdef int32_t[::1] column_of    # place of a feature in `used`, -1 for other features
     cdef readonly int64_t n_features
     cdef readonly int64_t n_trees
-    cdef bint has_rows             # of outputs, one per score
 
     def __init__(self, offsets, feature, threshold, left, missing, output, n_features,
                  set_start=None, set_bits=None):
@@ -125,7 +124,6 @@ cdef class TreeEvaluator:
         rows = padded(output.reshape(len(output), self.trees.n_outputs))
         self.trees.width = rows.shape[1]
         place = self._order_nodes(offsets, feature, left, as_vector(rows.ravel(), INT8))
-        self.has_rows = output.ndim == 2
         self.arrays = *self.arrays, start, bits
         self.trees.set_start = <const int64_t *> data_of(start)
         self.trees.set_bits = <const uint8_t *> data_of(bits)
@@ -179,7 +177,7 @@ cdef class TreeEvaluator:
         ndarray of shape (n_rows, n_trees), of graded trees (n_rows, n_trees, n_outputs), dtype int8
         """
         shape = (n_rows_of(X), self.n_trees, self.trees.n_outputs)
-        out = np.empty(shape if self.has_rows else shape[:2], dtype=np.int8)
+        out = np.empty(shape if self.trees.is_graded else shape[:2], dtype=np.int8)
         self._run(X, n_threads, outputs=out)
         return out
 
@@ -224,10 +222,11 @@ cdef class TreeEvaluator:
         -------
         ndarray of shape (n_rows, n_scores), dtype float64
         """
-        if self.has_rows and coef.shape != (self.n_trees, self.trees.width):
+        if self.trees.is_graded and coef.shape != (self.n_trees, self.trees.width):
             raise ValueError(f"coef must have shape {(self.n_trees, self.trees.width)}, "
                              f"got {coef.shape}")
-        out = np.empty((n_rows_of(X), self.trees.n_outputs if self.has_rows else coef.shape[1]))
+        n_scores = self.trees.n_outputs if self.trees.is_graded else coef.shape[1]
+        out = np.empty((n_rows_of(X), n_scores))
         self._run(X, n_threads, coef, scores=out)
         return out
 
@@ -237,7 +236,7 @@ cdef class TreeEvaluator:
         cdef Votes votes
         nodes = self.layouts.for_rows(n_rows)
         data, indptr, indices = np.zeros(0), np.zeros(self.n_trees + 1), np.zeros(0)
-        if self.has_rows and coef is not None:
+        if self.trees.is_graded and coef is not None:
             data = np.ascontiguousarray(coef).ravel()
         elif coef is not None:
             data, indptr, indices = coef.data, coef.indptr, coef.indices
@@ -245,9 +244,9 @@ cdef class TreeEvaluator:
         indices = as_vector(indices, INT32)
         votes.indptr, votes.data = <int64_t *> data_of(indptr), <double *> data_of(data)
         votes.indices = <int32_t *> data_of(indices)
-        votes.has_rows = self.has_rows
         votes.n_scores = 0 if scores is None else scores.shape[1]
-        votes.width = self.trees.width if self.has_rows and votes.n_scores else votes.n_scores
+        is_padded = self.trees.is_graded and votes.n_scores
+        votes.width = self.trees.width if is_padded else votes.n_scores
         votes.scores = NULL if scores is None else <double *> data_of(scores)
         votes.cells = NULL if cells is None else <int32_t *> data_of(cells)
         votes.outputs = NULL if outputs is None else <int8_t *> data_of(outputs)
@@ -291,7 +290,6 @@ cdef struct Votes:
     const int64_t *indptr
     const int32_t *indices
     const double *data
-    bint has_rows
     int64_t n_scores, width
     double *scores
     int8_t *outputs
@@ -451,13 +449,9 @@ cdef void evaluate_cells(
     cdef const int8_t *output = trees.output + trees.start[t] * trees.width
     cdef int64_t i, row
     kernels.places(trees, t, block, reach, place)
-    if votes.has_rows and votes.n_scores:
+    if votes.n_scores:
         kernels.add_outputs(output, trees.width, place, block.n_rows,
                             votes.data + t * trees.width, scores)
-    else:
-        for i in range(votes.indptr[t], votes.indptr[t + 1]):
-            kernels.add_outputs(output, 1, place, block.n_rows, votes.data + i,
-                                scores + <int64_t> votes.indices[i] * CWB_BLOCK)
     for row in range(block.n_rows):
         i = (first_row + row) * trees.n_trees + t
         if votes.outputs != NULL:
@@ -474,8 +468,8 @@ cdef void evaluate(
     cdef int64_t first = 0, last, block, row, s
     cdef const int64_t *start = trees.start
     cdef int64_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
-    cdef int64_t row_stride = votes.width if votes.has_rows else 1
-    cdef int64_t score_stride = 1 if votes.has_rows else CWB_BLOCK
+    cdef int64_t row_stride = votes.width if trees.is_graded else 1
+    cdef int64_t score_stride = 1 if trees.is_graded else CWB_BLOCK
     memset(work.scores, 0, n_blocks * votes.width * CWB_BLOCK * sizeof(double))
     while first < trees.n_trees:
         last = first + 1
