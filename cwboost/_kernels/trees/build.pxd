@@ -26,6 +26,9 @@ cdef bint settle(Tree *tree, bint merge) noexcept nogil
 cdef void write_edge(
     const Matrix *X, Work *work, const double *weights, Tree *tree, uint8_t *packed,
     double *edge) noexcept nogil
+cdef void combine(
+    const char *weights, int64_t stride, const double *code, int64_t n_classes, int64_t n,
+    int n_threads, double *sums) noexcept nogil
 cdef void sum_node(Work *work, Node *node) noexcept nogil
 cdef void divide_rows(
     const Matrix *X, Work *work, const TreeNode *split, const Node *node, Node *children

@@ -17,6 +17,7 @@ partition keeps rows and weights of a node contiguous and in example order; exam
 take no part.
 """
 
+from cython.parallel cimport prange
 from libc.math cimport fabs, isinf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
@@ -32,6 +33,8 @@ from cwboost._kernels.trees.types cimport (
 
 cdef extern from "trees/rows.h" nogil:
     double cwb_scale_of(double mass)
+    void cwb_combine(const char *weights, int64_t stride, const double *code, int64_t n_classes,
+                     int64_t start, int64_t end, double *sums)
     int64_t cwb_take_rows(const double *weights, const int64_t *kept, int64_t n, double scale,
                           int32_t *rows, double *taken)
     void cwb_write_sides(const uint8_t *codes, const uint64_t *right, const int32_t *rows,
@@ -123,6 +126,17 @@ cdef double scale_of(const double *weights, int64_t n) noexcept nogil:
     """Return the power of two by which weights are multiplied before they are rounded."""
     cdef double scale = cwb_scale_of(kernels.mass(weights, n))
     return 2.0**1023 if isinf(scale) else scale
+
+
+cdef void combine(
+    const char *weights, int64_t stride, const double *code, int64_t n_classes, int64_t n,
+    int n_threads, double *sums
+) noexcept nogil:
+    """Write ``code @ weights``; a row's sum does not depend on the number of threads."""
+    cdef int64_t part
+    for part in prange(n_threads, num_threads=n_threads):
+        cwb_combine(weights, stride, code, n_classes, part * n // n_threads,
+                    (part + 1) * n // n_threads, sums)
 
 
 cdef int64_t take_rows(

@@ -7,16 +7,12 @@ from libc.string cimport memset
 import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
-from cwboost._kernels.trees.build cimport grow_tree
+from cwboost._kernels.trees.build cimport combine, grow_tree
 from cwboost._kernels.trees.nodes cimport TreeBatch
 from cwboost._kernels.trees.round cimport Round, cells_of, packed_of, weights_of, work_on
 from cwboost._kernels.trees.together cimport grow_together
 from cwboost._kernels.trees.types cimport CWB_EDGE, CWB_GINI, Matrix, Settings
 from cwboost._kernels.trees.workspace cimport Workspace
-
-cdef extern from "trees/rows.h" nogil:
-    void cwb_combine(const char *weights, int64_t stride, const double *code, int64_t n_classes,
-                     int64_t start, int64_t end, double *sums)
 
 TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI}
 
@@ -144,15 +140,14 @@ cdef class TreeGrower:
         """
         cdef TreeBatch batch = TreeBatch(1)
         cdef Round own = self._round(weights, code.shape[0], rows)
-        cdef int64_t n = own.X.n_rows, n_parts = own.n_threads, part
+        cdef int64_t n = own.X.n_rows
         sums = np.empty(n)
         cells = np.empty(n, dtype=np.int32)
         cdef double[::1] combined = sums
         cdef int32_t[::1] cell = cells
         cdef double *sum = &combined[0]
-        for part in prange(n_parts, nogil=True, num_threads=own.n_threads):
-            cwb_combine(own.weights, own.stride, &code[0], code.shape[0], part * n // n_parts,
-                        (part + 1) * n // n_parts, sum)
+        with nogil:
+            combine(own.weights, own.stride, &code[0], code.shape[0], n, own.n_threads, sum)
         if rows is not None:
             kept = sums[rows]
             sums[:] = 0.0

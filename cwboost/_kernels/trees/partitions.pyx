@@ -13,7 +13,8 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
-from cwboost._kernels.trees.build cimport divide_rows, sum_node, take_rows, write_outputs
+from cwboost._kernels.trees.build cimport (
+    combine, divide_rows, sum_node, take_rows, write_outputs)
 from cwboost._kernels.trees.draws cimport draw_features, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
 from cwboost._kernels.trees.nodes cimport (
@@ -23,10 +24,6 @@ from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode
 from cwboost._kernels.trees.workspace cimport Workspace
 
 from cwboost._kernels.trees.nodes import NODE
-
-cdef extern from "trees/rows.h" nogil:
-    void cwb_combine(const char *weights, int64_t stride, const double *code, int64_t n_classes,
-                     int64_t start, int64_t end, double *sums)
 
 # Features asked for per feature wanted, beyond what varied in the parent, to spare exchanges.
 cdef double SPARE = 1.25
@@ -101,8 +98,9 @@ cdef class NodeRows:
         cdef int64_t n = weights.shape[1]
         sums = np.empty(n)
         cdef double[::1] combined = sums
-        cwb_combine(<const char *> &weights[0, 0], weights.strides[0], &code[0], code.shape[0], 0,
-                    n, &combined[0])
+        with nogil:
+            combine(<const char *> &weights[0, 0], weights.strides[0], &code[0], code.shape[0], n,
+                    self.space.n_threads, &combined[0])
         return sums
 
     def split(self, const int64_t[::1] places, const TreeNode[::1] splits):
