@@ -175,11 +175,10 @@ class CategoryStumpPricer(SortedPricer):
         return self._searched.best(price, request)
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
-        search_numbers, search_categories = (
-            self._sorted.search_shared,
-            self._categories.search_shared,
+        drawn = self._searched.draw()
+        return self._best(
+            weights, self._sorted.search_shared, self._categories.search_shared, drawn
         )
-        return self._best(weights, search_numbers, search_categories, self._searched.draw())
 
     def _best(self, weights, search_numbers, search_categories, drawn):
         found = search_numbers(weights, np.flatnonzero(np.isin(self._numbers, drawn)))

@@ -18,4 +18,4 @@ cdef class SortedColumns:
     cdef cwb_column *columns
     cdef readonly int64_t n_samples
     cdef readonly int64_t n_features
-    cdef readonly int wide
+    cdef int wide
