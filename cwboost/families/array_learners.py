@@ -137,7 +137,9 @@ class ArrayLearners(WeakLearners):
     def concatenate(cls, batches: Sequence[Self]) -> Self:
         numbers = {batch.n_features for batch in batches if batch.n_features is not None}
         if len(numbers) > 1:
-            raise ValueError(f"batches: expected one number of features, got {sorted(numbers)}")
+            raise ValueError(
+                f"batches must have the same number of features, got {sorted(numbers)}"
+            )
         parts = (
             _in_one_numbering(batches) if cls.shared else [batch._declared() for batch in batches]
         )
@@ -173,7 +175,7 @@ def _in_one_numbering(batches: Sequence[ArrayLearners]) -> list[dict]:
         parts.append(own | {"group": places[identity][own["group"]]})
     shapes = {tuple(array.shape for array in group) for group in kept}
     if len(shapes) > 1:
-        raise ValueError(f"batches: shared arrays must have equal shapes, got {sorted(shapes)}")
+        raise ValueError(f"shared arrays of batches must have equal shapes, got {sorted(shapes)}")
     if len(kept) == len(getattr(batches[0], names[0])):
         joined = [getattr(batches[0], name) for name in names]
     else:
@@ -212,8 +214,7 @@ def check_arrays(
     >>> feature, weight = check_arrays(stored, expected)
     """
     if set(arrays) != set(expected):
-        missing, unknown = sorted(set(expected) - set(arrays)), sorted(set(arrays) - set(expected))
-        raise ValueError(f"arrays: missing {missing}, unexpected {unknown}")
+        raise ValueError(f"arrays must be {sorted(expected)}, got {sorted(arrays)}")
     lengths: dict[str, int] = {}
     found = []
     for name, (dtype, shape) in expected.items():

@@ -393,7 +393,7 @@ def coef_of(learners: WeakLearners, coef) -> sparse.csr_array:
     """Return coefficients as CSR; raise ValueError unless there is a row for each learner."""
     coef = sparse.csr_array(coef, dtype=np.float64)
     if coef.shape[0] != len(learners):
-        raise ValueError(f"coef: expected {len(learners)} rows, got shape {coef.shape}")
+        raise ValueError(f"coef must have {len(learners)} rows, got shape {coef.shape}")
     return coef
 
 

@@ -128,7 +128,9 @@ def examine(kind: Kind, plugin_class, instance=None) -> tuple[str, ...]:
     """
     base = kind.base
     if not (isinstance(plugin_class, type) and issubclass(plugin_class, base)):
-        raise TypeError(f"expected a subclass of {base.__name__}, got {kind_of(plugin_class)}")
+        raise TypeError(
+            f"plugin must be a subclass of {base.__name__}, got {kind_of(plugin_class)}"
+        )
     label = plugin_class.__name__
     name = getattr(plugin_class, "name", None)
     if not (isinstance(name, str) and NAME.fullmatch(name)) or name == AUTO:

@@ -150,35 +150,35 @@ class ThresholdTrees:
             raise ValueError(f"{name} must have one dimension of {dtype}, got {got}")
         lengths = {name: len(getattr(self, name)) for name in dtypes if name != "offsets"}
         if len(set(lengths.values())) != 1:
-            raise ValueError(f"expected arrays of one length, one entry per node, got {lengths}")
+            raise ValueError(f"arrays must have one length, one entry per node, got {lengths}")
         self._check_offsets()
         self._check_nodes(n_features)
         self._check_sets()
         if self.gain is not None and (
             not np.all(np.isfinite(self.gain)) or np.any(self.gain[self.feature == -1] != 0)
         ):
-            raise ValueError("gain: expected finite numbers, and 0 in leaves")
+            raise ValueError("gain must be finite, and 0 in leaves")
         self._check_cover()
 
     def _check_offsets(self) -> None:
         offsets, n_nodes = self.offsets, len(self.feature)
         if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_nodes:
-            raise ValueError(f"offsets: expected to begin with 0 and end with {n_nodes}")
+            raise ValueError(f"offsets must begin with 0 and end with {n_nodes}")
         # Compared, not subtracted: a difference of hostile numbers may wrap around.
         if np.any(offsets[1:] <= offsets[:-1]):
-            raise ValueError("offsets: expected to increase, since a tree has at least one node")
+            raise ValueError("offsets must increase, since a tree has at least one node")
 
     def _check_nodes(self, n_features: int) -> None:
         """Check every value, and that all nodes of a tree but its root have one parent."""
         feature, left = self.feature, self.left
         missing, output, threshold = self.missing, self.output, self.threshold
         if np.any(feature < -1) or np.any(feature >= n_features):
-            raise ValueError(f"feature: expected -1 or 0 to {n_features - 1}")
+            raise ValueError(f"feature must be -1 or 0 to {n_features - 1}")
         leaf = feature == -1
         if np.any(np.isnan(threshold)) or np.any(threshold[leaf] != 0):
-            raise ValueError("threshold: expected no NaN, and 0 in leaves")
+            raise ValueError("threshold must not be NaN, and must be 0 in leaves")
         if np.any(np.where(leaf, missing != 0, np.abs(missing.astype(int)) != 1)):
-            raise ValueError("missing: expected -1 or +1 in inner nodes and 0 in leaves")
+            raise ValueError("missing must be -1 or +1 in inner nodes and 0 in leaves")
         is_sound = output[leaf] > -128 if self.is_graded else np.abs(output[leaf].astype(int)) == 1
         if np.any(output[~leaf] != 0) or not is_sound.all():
             values = "-127 to 127" if self.is_graded else "-1 or +1"
@@ -188,13 +188,13 @@ class ThresholdTrees:
         place = np.arange(len(feature)) - first
         inner_left = left[~leaf].astype(np.int64)
         if np.any(left[leaf] != -1):
-            raise ValueError("left: expected -1 in leaves")
+            raise ValueError("left must be -1 in leaves")
         if np.any(inner_left <= place[~leaf]) or np.any(inner_left + 1 >= inside[~leaf]):
-            raise ValueError("left: expected both children behind their parent, in the same tree")
+            raise ValueError("left must place both children behind their parent, in the same tree")
         n_parents = np.bincount(inner_left + first[~leaf], minlength=len(feature))
         n_parents[1:] += n_parents[:-1].copy()  # the right child follows the left
         if np.any(np.where(place == 0, n_parents != 0, n_parents != 1)):
-            raise ValueError("left: expected one parent for every node but the root")
+            raise ValueError("left must give every node but the root one parent")
 
     def _check_cover(self) -> None:
         cover = self.cover
@@ -211,9 +211,9 @@ class ThresholdTrees:
             return
         sets.check(len(self.feature))
         if self.directions is not None:
-            raise ValueError("category_sets: not possible together with directions")
+            raise ValueError("category_sets must be None with directions")
         if np.any((self.feature[sets.is_set] < 0) | (self.threshold[sets.is_set] != 0)):
-            raise ValueError("category_sets: expected sets in inner nodes of threshold 0 only")
+            raise ValueError("category_sets must belong to inner nodes of threshold 0")
 
     def scorer(self, coef: sparse.csr_array) -> TreeScores:
         """Return a function that sums the trees' weighted outputs with a compiled kernel.

@@ -170,7 +170,7 @@ class LinearInit(FittedInit):
         }
         coef, intercept = check_arrays(arrays, shapes)
         if not (np.abs(coef) < 1e100).all() or not (np.abs(intercept) < 1e100).all():
-            raise ValueError("init: numbers out of range")
+            raise ValueError("coef and intercept must be finite, below 1e100")
         return cls(coef, intercept)
 
     def onnx_nodes(self, graph, features: str) -> str:

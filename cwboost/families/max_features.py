@@ -39,6 +39,6 @@ def count_max_features(max_features: int | float | str | None, n_features: int) 
     elif isinstance(max_features, Real) and 0 < max_features <= 1:
         return max(1, int(max_features * n_features))
     raise ValueError(
-        "max_features: expected an int of at least 1, a float in (0, 1], 'sqrt' or None, "
+        "max_features must be an int of at least 1, a float in (0, 1], 'sqrt' or None, "
         f"got {max_features!r}"
     )

@@ -100,7 +100,7 @@ class TreeLearners(WeakLearners):
 
     def _evaluated(self, X: Matrix) -> TreeScores:
         if X.shape[1] != self.n_features:
-            raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
+            raise ValueError(f"X must have {self.n_features} features, got {X.shape[1]}")
         if self._evaluator is None:
             self._evaluator = TreeScores(self.trees.nodes())
         return self._evaluator
@@ -133,7 +133,7 @@ class TreeLearners(WeakLearners):
         if len(batches) == 1:
             return batches[0]
         if len({batch.n_features for batch in batches}) != 1:
-            raise ValueError("batches: expected trees on the same number of features")
+            raise ValueError("batches must have the same number of features")
         if len({batch.trees.output.shape[1:] for batch in batches}) != 1:
             raise ValueError("batches must have the same number of outputs")
         return batches[0]._of(join_trees([batch.trees for batch in batches]))

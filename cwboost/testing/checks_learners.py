@@ -204,7 +204,7 @@ def check_damaged_arrays(plugin):
             (f"without {name}", missing),
             (f"{name} with dtype object", {**good, name: good[name].astype(object)}),
         ):
-            assert _refused(own, arrays, X, what), f"{what}: expected a ValueError, none came"
+            assert _refused(own, arrays, X, what), f"{what}: must raise ValueError, got no error"
         for what, array in _damaged(good[name]):
             _refused(own, {**good, name: array}, X, f"{name} {what}")
     for n_features in (1, 0):
@@ -243,7 +243,7 @@ def _refused(own, arrays, X, what) -> bool:
     except ValueError:
         return True
     except Exception as error:
-        raise AssertionError(f"{what}: expected a ValueError, got {error!r}") from error
+        raise AssertionError(f"{what}: must raise ValueError, got {error!r}") from error
     try:
         own.answer(made, X)
     except Exception as error:

@@ -217,7 +217,7 @@ def is_randomised(family: WeakLearnerFamily) -> bool:
 
 def assert_signs(outputs, shape, what: str, is_graded: bool = False) -> None:
     """Assert that outputs are an int8 array of this shape; of -1 and +1, unless graded."""
-    assert isinstance(outputs, np.ndarray), f"{what}: expected an ndarray, got {type(outputs)}"
+    assert isinstance(outputs, np.ndarray), f"{what} must be an ndarray, got {type(outputs)}"
     assert outputs.dtype == np.int8, f"{what}: dtype must be int8, got {outputs.dtype}"
     if is_graded:  # one output per score
         shape = *shape, *outputs.shape[2:]
@@ -237,7 +237,7 @@ def assert_priced(family, priced: Priced, X, weights, what: str, n_learners=None
 
     check_priced(priced, family, n_samples, n_learners, n_learners, fault)
     assert len(priced.learners) == n_learners, (
-        f"{what}: expected {n_learners} learners, got {len(priced.learners)}"
+        f"{what} must have {n_learners} learners, got {len(priced.learners)}"
     )
     bits = np.unpackbits(priced.outputs, axis=1, bitorder="little")
     assert not bits[:, n_samples:].any(), f"{what}: bits after the last example must be 0"

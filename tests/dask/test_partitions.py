@@ -197,7 +197,7 @@ def test_projections_give_the_learners_of_local_training(data):
 @pytest.mark.parametrize(
     ("family", "error", "message"),
     [
-        (MixedFamily(["tree", TreeFamily(2)]), ValueError, "each name once on partitions"),
+        (MixedFamily(["tree", TreeFamily(2)]), ValueError, "must have different names"),
         (SklearnFamily(DummyClassifier()), TypeError, "cannot be trained on partitions"),
     ],
 )

@@ -81,20 +81,24 @@ REFUSED = [
     (
         2,
         {"monotonic_cst": [1, 0]},
-        r"monotonic_cst: expected shape \(4,\) or \(2, 4\), one row per cl",
+        r"monotonic_cst must have shape \(4,\) or \(2, 4\), one row per cl",
     ),
     (
         2,
         {"monotonic_cst": [2, 0, 0, 0]},
-        "monotonic_cst: expected -1, 0 or 1, got .*2.* for column 0",
+        "monotonic_cst must be -1, 0 or 1, got .*2.* for column 0",
     ),
     (2, {"monotonic_cst": {"a": 1}}, "names of columns of X, or places from 0 to 3, got 'a'"),
-    (2, {"monotonic_cst": {1: 5}}, "monotonic_cst: expected -1, 0 or 1, got 5 for column 1"),
-    (2, {"monotonic_cst": 5}, "monotonic_cst: expected -1, 0 or 1, got 5"),
+    (2, {"monotonic_cst": {1: 5}}, "monotonic_cst must be -1, 0 or 1, got 5 for column 1"),
+    (2, {"monotonic_cst": 5}, "monotonic_cst must be -1, 0 or 1, got 5"),
     (2, {"monotonic_cst": {7: {0: 1}}}, "a mapping of columns per label of y, got .* for 7"),
-    (3, FIRST, "with 3 classes expected constraints for each class"),
+    (3, FIRST, "must have constraints per class with 3 classes"),
     (2, FIRST | {"weak_learner": "projection"}, r"'projection'.* lacks a capability: monotonic"),
-    (2, FIRST | {"categorical_features": [0]}, "column 0 holds categories, which have no order"),
+    (
+        2,
+        FIRST | {"categorical_features": [0]},
+        "categories, which have no order, got a constraint for column 0",
+    ),
     (2, FIRST | {"init": "kernel"}, "init must be 'auto' or None with monotonic_cst"),
 ]
 

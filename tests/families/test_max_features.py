@@ -25,5 +25,5 @@ def test_counts(max_features, n_features, expected):
 
 @pytest.mark.parametrize("max_features", [0, -1, 1.5, 0.0, "log", True, [], float("nan")])
 def test_invalid_values(max_features):
-    with pytest.raises(ValueError, match="max_features: expected an int of at least 1"):
+    with pytest.raises(ValueError, match="max_features must be an int of at least 1"):
         count_max_features(max_features, 9)

@@ -22,7 +22,7 @@ from plugin_folder import (
 
 from cwboost.families.discovery import FamilyError, get_family
 
-SUBCLASS = "expected a subclass of WeakLearnerFamily, got "
+SUBCLASS = "plugin must be a subclass of WeakLearnerFamily, got "
 ASKS = "cwboost.get_family('stump')"
 FOR_VERSION_1 = "accepts versions 1 to 1: "
 

@@ -54,5 +54,5 @@ def test_patches_train_on_partitions(PatchFamily, data):
 
 
 def test_images_of_another_shape_are_refused(PatchFamily, data):
-    with pytest.raises(ValueError, match="image_shape: expected the rows and columns of 64"):
+    with pytest.raises(ValueError, match="image_shape must be the rows and columns of 64"):
         CWBoostClassifier(PatchFamily(image_shape=(4, 4)), init=None).fit(*data[:2])

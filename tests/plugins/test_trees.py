@@ -33,9 +33,9 @@ def test_feature_shares_are_the_gains_of_their_comparisons():
 def test_wrong_shapes_at_prediction():
     X = data(np.random.default_rng(4))
     learners = fitted(X).learners
-    with pytest.raises(ValueError, match="X: expected 7 features, got 6"):
+    with pytest.raises(ValueError, match="X must have 7 features, got 6"):
         learners.outputs(X[:, :6])
-    with pytest.raises(ValueError, match="coef: expected 6 rows"):
+    with pytest.raises(ValueError, match="coef must have 6 rows"):
         learners.scores(X, np.ones((5, 2)))
     other = fitted(X[:, :3]).learners
     with pytest.raises(ValueError, match="same number of features"):
@@ -65,7 +65,7 @@ def test_hostile_arrays_are_refused():
         "gain": [(inner, np.nan), (leaf, 1.0)],
     }
     for name, (index, value) in ((name, case) for name, own in cases.items() for case in own):
-        with pytest.raises(ValueError, match=r"expected|must be"):
+        with pytest.raises(ValueError, match=r"must"):
             TreeLearners.from_arrays(damage(arrays, name, index, value), n_features=7)
     for name, array in arrays.items():
         for wrong in (array[:-1], array.astype(np.float16), array[None]):
@@ -84,7 +84,7 @@ def test_hostile_arrays_are_refused():
         ({"min_leaf_weight": -1}, ValueError, "min_leaf_weight must be finite and >= 0, got -1"),
         ({"min_leaf_weight": np.inf}, ValueError, "min_leaf_weight"),
         ({"min_leaf_weight": True}, TypeError, "min_leaf_weight must be a number or 'auto'"),
-        ({"max_features": 0}, ValueError, "max_features: expected an int"),
+        ({"max_features": 0}, ValueError, "max_features must be an int"),
         ({"criterion": "mse"}, ValueError, "criterion must be one of"),
         ({"max_bins": 257}, ValueError, "max_bins must be 2 to 256, got 257"),
         ({"max_bins": 1}, ValueError, "max_bins"),

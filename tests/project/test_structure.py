@@ -174,3 +174,17 @@ def test_plugins_use_public_names_only(path):
         module = source or name
         if module.partition(".")[0] == "cwboost" and path.suffix != ".py":
             assert module in PUBLIC_MODULES, f"{module} is private"
+
+
+def test_errors_have_one_form():
+    """`argument must be what was expected, got what came`."""
+    other = re.compile(r"""["':] ?expected | expects """)
+    sources = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx"), *plugin_sources()]
+    found = [
+        f"{path}: {line}"
+        for path in sources
+        for line in path.read_text().splitlines()
+        if other.search(line)
+    ]
+    assert len(sources) > 300
+    assert found == []

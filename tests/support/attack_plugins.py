@@ -189,7 +189,7 @@ FAULTS = {
         ("found = [self.best(weights[:1])] * len(weights)", *ALONE),
         ("found = [self.best(weights[:1])] * len(weights)", *BETTER),
         ("weights = np.vstack([weights, np.zeros((5, self.n_samples))])[:5]\n" + SEARCHES,
-         "number_of_targets", "expected 1 learners, one per target, got 5"),
+         "number_of_targets", "learners must be 1, one per target, got 5"),
         ("found = [self.best(weights[:1])] * len(weights)",
          "fit", "claims to be exact, but the best learner .* has the edge .*, a constant has"),
     ],
@@ -228,7 +228,7 @@ FAULTS = {
         (result("packed = np.asfortranarray(packed)"), "fit", "outputs must be C-contiguous"),
         (result("packed = packed.tolist()"), "fit", "outputs must be an ndarray, got list"),
         (result("learners = learners.take([0])"),
-         "fit", "expected 11 learners, one per target, got 1"),
+         "fit", "learners must be 11, one per target, got 1"),
         (result("learners = list(edges)"), "fit", "learners must be ReferenceLearners, got list"),
         (result("target = np.arange(1, 12)"), "fit", r"target must ascend within 0\.\.10"),
         (result("target = np.arange(11.0)"), "fit", "target must have dtype int64"),
@@ -305,7 +305,7 @@ FAULTS = {
     ],
     LOADS: [
         (f"return cls(**arrays)\n{LOADS}",
-         "damaged_arrays", "without feature: expected a ValueError, got TypeError"),
+         "damaged_arrays", "without feature: must raise ValueError, got TypeError"),
         (reading("__import__('pickle').loads(array.tobytes())"),
          "loading_runs_no_code", "audit events .*pickle.find_class"),
         (reading("eval(array.tobytes().decode().rstrip())"),
@@ -373,7 +373,7 @@ FAULTS_OF_INIT = {
     ],
     "(means,) = cwboost.check_arrays(": [
         ("return cls(**arrays)\n(means,) = cwboost.check_arrays(",
-         "damaged_arrays", "without means: expected a ValueError, got TypeError"),
+         "damaged_arrays", "without means: must raise ValueError, got TypeError"),
     ],
 }
 # fmt: on

@@ -107,7 +107,7 @@ def test_a_family_may_bring_its_own_examples():
 
 
 def test_a_family_that_refuses_the_examples_is_told_of_make_X():
-    refuses = "if X.shape[1] != 12:\n    raise ValueError('image_shape: expected 12 features')\n"
+    refuses = "if X.shape[1] != 12:\n    raise ValueError('image_shape must have 12 features')\n"
     with pytest.raises(PluginCheckError) as caught:
         check_plugin(family((BINDS, refuses + BINDS)))
     refused = [e for e in caught.value.failures.values() if "image_shape" in str(e)]

@@ -238,7 +238,7 @@ cdef class PairWeights:
         for name, target in (("weights", self.R), ("scores", self.scores)):
             if state[name].shape != (self.n_classes, self.stride):
                 raise ValueError(
-                    f"state {name!r}: expected shape {(self.n_classes, self.stride)}, "
+                    f"state {name!r} must have shape {(self.n_classes, self.stride)}, "
                     f"got {state[name].shape}")
             np.asarray(target)[...] = state[name]
         self.fold()
@@ -318,7 +318,7 @@ cdef class PairWeights:
         """Return the addresses of rows of bits, in memory that the caller frees."""
         cdef int64_t c
         if bits.shape[0] != self.n_classes or bits.shape[1] != self.n_bytes or self.n_bytes == 0:
-            raise ValueError(f"expected bits of shape {(self.n_classes, self.n_bytes)}")
+            raise ValueError(f"bits must have shape {(self.n_classes, self.n_bytes)}")
         cdef const uint8_t** rows = <const uint8_t**> malloc(self.n_classes * sizeof(void*))
         if rows == NULL:
             raise MemoryError("no memory for a layer")

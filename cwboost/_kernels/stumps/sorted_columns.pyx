@@ -78,7 +78,7 @@ cdef class SortedColumns:
         cdef const feature_t *x
         cdef int failed = 0
         if X.shape[0] != n or X.shape[1] != d:
-            raise ValueError("X: its shape differs from n_samples, n_features")
+            raise ValueError("X must have shape (n_samples, n_features)")
         if d == 0:
             return
         x = &X[0, 0]

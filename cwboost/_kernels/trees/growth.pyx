@@ -198,6 +198,6 @@ cdef class TreeGrower:
             kept = self.kept
             first, n = &kept[0], kept.shape[0]
             if kept[0] < 0 or kept[n - 1] >= self.space.X.n_rows:
-                raise ValueError(f"rows: expected indices below {self.space.X.n_rows}")
+                raise ValueError(f"rows must be below {self.space.X.n_rows}")
         for t in range(self.space.n_threads):
             self.space.work[t].kept, self.space.work[t].n_kept = first, n

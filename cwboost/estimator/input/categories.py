@@ -214,14 +214,16 @@ def check_categories(categories, n_features: int) -> None:
     """Check categories that come from a model file; raise a ValueError if they are wrong."""
     for place, values in categories.items():
         if type(place) is not int or not 0 <= place < n_features:
-            raise ValueError(f"categories_: expected places from 0 to {n_features - 1}")
+            raise ValueError(
+                f"categories_ must have places from 0 to {n_features - 1}, got {place!r}"
+            )
         is_array = isinstance(values, np.ndarray) and values.ndim == 1
         kind = values.dtype.kind if is_array else None
         is_mixed = kind == "O" and not all(isinstance(value, str) for value in values)
         if kind not in CATEGORY_KINDS or is_mixed:
-            raise ValueError(f"categories_: column {place} must have an array of text or numbers")
+            raise ValueError(f"categories_ of column {place} must be an array of text or numbers")
         if len(np.unique(values)) != len(values):
-            raise ValueError(f"categories_: those of column {place} must be distinct")
+            raise ValueError(f"categories_ of column {place} must be distinct")
 
 
 def _present(X, place: int, names) -> tuple[str, np.ndarray, np.ndarray]:

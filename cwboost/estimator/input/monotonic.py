@@ -25,7 +25,7 @@ def read_constraints(given, classes, n_features: int, names, categorical: Collec
         for label, own in given.items():
             if label not in labels or not isinstance(own, Mapping):
                 raise ValueError(
-                    "monotonic_cst: expected a mapping of columns per label of y, got "
+                    "monotonic_cst must be a mapping of columns per label of y, got "
                     f"{own!r} for {label!r}"
                 )
             constraints[labels.index(label)] = _of_columns(own, n_features, names)
@@ -34,21 +34,21 @@ def read_constraints(given, classes, n_features: int, names, categorical: Collec
         if constraints.shape == (n_features,):
             if len(labels) != 2 and constraints.any():
                 raise ValueError(
-                    f"monotonic_cst: with {len(labels)} classes expected constraints for each "
-                    "class, an array of shape (n_classes, n_features) or a mapping by label, since "
-                    "the scores of all classes cannot mean the same; got one row"
+                    f"monotonic_cst must have constraints per class with {len(labels)} classes, an "
+                    "array of shape (n_classes, n_features) or a mapping by label, got one row"
                 )
             sign_of_class = np.where(np.arange(len(labels)), 1, -1).astype(np.int8)
             constraints = np.outer(sign_of_class, constraints)
     if constraints.shape != (len(labels), n_features):
         raise ValueError(
-            f"monotonic_cst: expected shape ({n_features},) or ({len(labels)}, {n_features}), "
+            f"monotonic_cst must have shape ({n_features},) or ({len(labels)}, {n_features}), "
             f"one row per class, got {constraints.shape}"
         )
     for place in sorted(categorical):
         if constraints[:, place].any():
             raise ValueError(
-                f"monotonic_cst: {column_label(place, names)} holds categories, which have no order"
+                "monotonic_cst must be 0 for categories, which have no order, got a constraint for "
+                f"{column_label(place, names)}"
             )
     return constraints if constraints.any() else None
 
@@ -72,5 +72,5 @@ def _of_columns(given, n_features: int, names) -> np.ndarray:
     if len(wrong):
         value = constraints[tuple(wrong[0])]
         where = column_label(wrong[0][-1], names if constraints.shape[-1] == n_features else None)
-        raise ValueError(f"monotonic_cst: expected -1, 0 or 1, got {value} for {where}")
+        raise ValueError(f"monotonic_cst must be -1, 0 or 1, got {value} for {where}")
     return constraints.astype(np.int8)

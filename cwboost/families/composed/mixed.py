@@ -149,7 +149,9 @@ def check_members(members) -> None:
     names = [member.name for member in members]
     again = [name for name in names if names.count(name) > 1]
     if again:
-        raise ValueError(f"families: each name once on partitions, got {again[0]!r} again")
+        raise ValueError(
+            f"families must have different names on partitions, got {again[0]!r} twice"
+        )
 
 
 class MixedPricer(Pricer):

@@ -141,5 +141,5 @@ def _load(name: str, arrays: Mapping[str, np.ndarray], n_features: int) -> WeakL
         raise ValueError(f"a part of mixed learners cannot be mixed itself, got {name[:80]!r}")
     learners = learners_type.from_arrays(arrays, n_features)
     if learners.is_graded:
-        raise ValueError(f"part {name!r}: expected outputs -1 and +1")
+        raise ValueError(f"part {name!r} must have outputs -1 and +1, got graded ones")
     return learners

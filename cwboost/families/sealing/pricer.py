@@ -212,7 +212,7 @@ def check_learners(learners, edges, target, family, n_targets, n_columns, fault)
     n = len(learners)
     if target is None:
         if n != n_targets:
-            raise fault(f"expected {n_targets} learners, one per target, got {n}")
+            raise fault(f"learners must be {n_targets}, one per target, got {n}")
         target = np.arange(n)
     else:
         _check_target(target, n, n_targets, n_columns, fault)
@@ -248,7 +248,7 @@ def _check_target(target, n: int, n_targets: int, n_columns: int, fault) -> None
         raise fault(f"target must ascend within 0..{n_targets - 1}, got {target}")
     if (target[n_columns:] == target[:-n_columns]).any():
         raise fault(
-            f"expected at most {n_columns} learners per target, the request's n_columns, got "
+            f"target must have at most {n_columns} learners each, the request's n_columns, got "
             f"{np.bincount(target).max()}"
         )
 

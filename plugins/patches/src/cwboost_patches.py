@@ -41,7 +41,7 @@ class PatchFamily(cwboost.DerivedFeatureFamily):
     def check_parameters(self, n_features):
         if np.prod(self.image_shape) != n_features:
             raise ValueError(
-                f"image_shape: expected the rows and columns of {n_features} features, got "
+                f"image_shape must be the rows and columns of {n_features} features, got "
                 f"{self.image_shape!r}"
             )
         for name in ("size", "pool", "n_filters"):

@@ -24,7 +24,7 @@ def test_cwboost_finds_the_family():
 @pytest.mark.parametrize(
     "params, message",
     [
-        ({"image_shape": (3, 5)}, "expected the rows and columns of 64 features"),
+        ({"image_shape": (3, 5)}, "must be the rows and columns of 64 features"),
         ({"size": 0}, "size must be at least 1"),
         ({"size": 5, "pool": 5}, "must not exceed the sides"),
     ],

@@ -18,7 +18,7 @@ def counts_of(X):
     counts = sparse.csr_array(X, dtype=np.float64).sorted_indices()
     counts.data = np.nan_to_num(counts.data, posinf=np.inf)
     if not ((counts.data >= 0) & np.isfinite(counts.data)).all():
-        raise ValueError("X: the init model 'tfidf' expects counts of terms, got other numbers")
+        raise ValueError("X must be counts of terms for the init model 'tfidf', got other numbers")
     return counts
 
 
@@ -72,8 +72,8 @@ class TfidfInit(cwboost.InitModel):
     def fit(self, X, y, context):
         if context.categorical is not None:
             raise ValueError(
-                "X: the init model 'tfidf' expects counts of terms, got text or categories: count "
-                "the terms by CountVectorizer (in a file: NPZ), or put TextScores before the "
+                "X must be counts of terms for the init model 'tfidf', got text or categories: "
+                "count the terms by CountVectorizer (in a file: NPZ), or put TextScores before the "
                 "classifier, in Python"
             )
         counts = counts_of(X)
@@ -131,7 +131,7 @@ class TextScores(TransformerMixin, BaseEstimator):
         context = cwboost.InitContext(n_classes=len(self.classes_), weight=np.ones(len(codes)))
         self.fitted_, scores = TfidfInit(self.C).fit(counts, codes, context)
         if scores is None:
-            raise ValueError("y: each class needs two examples")
+            raise ValueError("y must have two examples of each class")
         return self._replaced(X, scores)
 
     def transform(self, X):
@@ -141,7 +141,7 @@ class TextScores(TransformerMixin, BaseEstimator):
     def _texts(self, X):
         frame = nw.from_native(X, eager_only=True)
         if self.column not in frame.columns:
-            raise ValueError(f"column: expected a name of X's columns, got {self.column!r}")
+            raise ValueError(f"column must be a name of X's columns, got {self.column!r}")
         texts = ["" if text is None or text != text else text for text in frame[self.column]]
         if not all(isinstance(text, str) for text in texts):
             raise TypeError(f"X: column {self.column!r} must hold text")

@@ -145,7 +145,7 @@ def test_batches_of_two_trainings_keep_their_shared_arrays(data):
     with pytest.raises(ValueError, match="n_near must be positive, got 0"):
         type(one).from_arrays({**one.arrays(), "which": one.which[:, :0]}, 10)
     small = local(Landmarks(n_landmarks=3), X, y, 1).ensemble_.learners
-    with pytest.raises(ValueError, match="shared arrays must have equal shapes"):
+    with pytest.raises(ValueError, match="shared arrays of batches must have equal shapes"):
         type(one).concatenate([one, small])
 
 

@@ -153,7 +153,7 @@ def test_trees_that_scikit_learn_cannot_have_are_refused(data, fault):
         arrays["threshold"] = np.where(is_root, 0.0, arrays["threshold"])
         arrays["set_start"] = np.cumsum([0, *is_root]).astype(np.int64)
         arrays["set_bits"] = np.ones(1, dtype=np.uint8)
-        expected = "set_bits: expected no sets"
+        expected = "set_bits must be absent"
     assert family.learners_type.from_arrays(learners.arrays(), X.shape[1]).outputs(X).any()
     with pytest.raises(ValueError, match=expected):
         family.learners_type.from_arrays(arrays, X.shape[1])

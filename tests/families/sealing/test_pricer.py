@@ -196,7 +196,7 @@ def test_rivals_take_the_learners_of_the_targets_that_have_one(booster):
 
 
 def test_more_learners_than_wanted_are_a_fault():
-    message = "expected at most 1 learners per target, the request's n_columns, got 2"
+    message = "target must have at most 1 learners each, the request's n_columns, got 2"
     with pytest.raises(FamilyFault, match=message):
         train(stumps(TwoPerTarget), n_estimators=2)
 
