@@ -17,6 +17,7 @@ from cwboost.estimator.examples import Arguments, read
 from cwboost.estimator.fitting import Fitting
 from cwboost.estimator.initial import InitFitter
 from cwboost.estimator.parameters import Parameters
+from cwboost.estimator.refitting import Refit, check_has_leaves
 from cwboost.estimator.resumption import PreviousFit, previous_fit
 from cwboost.estimator.sklearn_callbacks import with_callbacks
 from cwboost.estimator.thinning import checked_Cs, solve_thin
@@ -349,7 +350,68 @@ class CWBoostClassifier(BoostingClassifier):
         n_threads, rng = check_n_jobs(self.n_jobs), generator_of(self.random_state)
         inits = InitFitter(rng.spawn(1)[0], n_threads, examples.schema.facts())
         start = inits.start_again(self.init_, examples.problem)
-        thin = copy.copy(self)
-        thin.__dict__.pop("_state", None)
-        thin.__dict__.update(solve_thin(self.model_, examples, start, Cs, rng, n_threads))
-        return thin
+        return self._with(solve_thin(self.model_, examples, start, Cs, rng, n_threads))
+
+    def refit(
+        self,
+        X: Features,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Features | None = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
+        """Return the model for new rows: its trees, with leaves that have moved to suit the rows.
+
+        Every class takes one more step in every leaf, tree by tree, from the scores that the model
+        gives the rows. This costs a fraction of `fit`, and neither the size of the model nor the
+        time of predictions changes. The probabilities are calibrated again. This classifier does
+        not change.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`: rows that the model was not trained on. Categories that it does not know
+            count as missing values, as in `predict`. Classes without a row keep their leaves.
+        X_val, y_val : array-likes, default=None
+            Further rows, to set the scale of `predict_proba` and the prediction sets. Without them
+            a fifth of the rows, left out of a second refit, does.
+
+        Returns
+        -------
+        CWBoostClassifier
+            Fitted, with the parameters, the init model and the history of this one.
+
+        Raises
+        ------
+        NotFittedError
+        ValueError
+            For a bad argument, a class that the model does not know, or a model whose weak learners
+            have no leaves with steps, such as stumps: see `thin`.
+        """
+        check_is_fitted(self)
+        check_has_leaves(self.ensemble_)
+        wanted = Parameters.of(self)
+        arguments = Arguments(X, y, sample_weight, X_val, y_val)
+        examples = read(arguments, self._schema, self._check_columns, self.class_weight)
+        if not np.isin(examples.classes, self.classes_).all():
+            raise ValueError(
+                f"y must have the classes {self.classes_} or some of them, got {examples.classes}: "
+                "the trees divide no others, so fit a new model, on rows of all classes"
+            )
+        refit = Refit(
+            examples,
+            rate=self.learning_rate_,
+            C=wanted.settings.C,
+            fits_scale=wanted.probability_scale is None,
+            rng=generator_of(self.random_state),
+            n_threads=wanted.n_threads,
+        )
+        return self._with({"model_": refit.model(self.model_)})
+
+    def _with(self, attributes: dict[str, Any]) -> Self:
+        """Return a copy with other fitted attributes, which no training can go on from exactly."""
+        other = copy.copy(self)
+        other.__dict__.pop("_state", None)
+        other.__dict__.update(attributes)
+        return other
