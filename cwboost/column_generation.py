@@ -234,7 +234,7 @@ class ColumnGeneration:
             "n_nonzero": self.n_steps + np.count_nonzero(self.master.coef_matrix),
             "pricing_seconds": pricing_seconds,
             "solver_seconds": solver_seconds,
-            "train_error": self.master.n_errors / self.pricer.n_samples,
+            "train_error": self.master.train_error,
             **extra,
         }
         self.model.end_round(changes.ids, changes.classes, changes.values, changes.before, entry)

@@ -174,9 +174,12 @@ class Master(ABC):
         return self._by_class(self.coef_matrix)
 
     @property
-    def n_errors(self) -> float:
-        """Training examples whose largest score is not that of their class, NaN if unknown."""
-        return self.pairs.n_errors
+    def train_error(self) -> float:
+        """Share, by weight, of the examples whose largest score is not that of their class.
+
+        NaN if unknown.
+        """
+        return self.pairs.errors / self._sum_of_weights
 
     @property
     def mean_loss(self) -> float:

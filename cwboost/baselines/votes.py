@@ -109,7 +109,7 @@ class VoteTraining:
             "n_nonzero": self._n_nonzero,
             "pricing_seconds": seconds[0],
             "solver_seconds": seconds[1],
-            "train_error": float(np.mean(rival != self.problem.y)),
+            "train_error": float(np.average(rival != self.problem.y, weights=self.problem.weight)),
             **extra,
         }
         self.model.end_round(ids, score_index, values, np.nan, entry, offset)

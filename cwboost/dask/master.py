@@ -23,7 +23,7 @@ from cwboost.solvers.fcd import as_layers
 __all__ = ["PartitionedMaster", "sum_in_order"]
 
 
-Measures = namedtuple("Measures", "loss margins n_errors")
+Measures = namedtuple("Measures", "loss margins errors")
 """Loss, margins without base scores, and number of errors of all partitions."""
 
 
@@ -75,7 +75,7 @@ class PartitionedMaster(Master):
     @property
     def is_measured(self) -> bool:
         """True if margins and errors belong to the present coefficients."""
-        return not np.isnan(self.pairs.n_errors)
+        return not np.isnan(self.pairs.errors)
 
     def take(self, learners, classes) -> np.ndarray:
         """Let the partitions compute the outputs of a layer; return a key for each column.

@@ -74,10 +74,10 @@ class Partition:
         return self._room
 
     def measure(self) -> np.ndarray:
-        """Return loss, margins and number of errors."""
+        """Return loss, margins and the weight of errors."""
         if self.overflows:
             return np.full(3, np.inf)
-        return np.array([self.pairs.loss, self.pairs.column_margins(), self.pairs.n_errors])
+        return np.array([self.pairs.loss, self.pairs.column_margins(), self.pairs.errors])
 
     def take(self, learners, classes) -> tuple:
         """Compute the outputs of new columns, at most one per class; return keys and tables."""

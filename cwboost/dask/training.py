@@ -196,4 +196,4 @@ class PartitionedTraining(ColumnGeneration):
 
     def _note_error(self) -> None:
         if self.n_rounds and np.isnan(self.model.latest["train_error"]):
-            self.model.amend_latest(train_error=self.master.n_errors / self.pricer.n_samples)
+            self.model.amend_latest(train_error=self.master.train_error)

@@ -82,7 +82,7 @@ def solve_thin(
             "n_nonzero": n_kept,
             "pricing_seconds": 0.0,
             "solver_seconds": perf_counter() - began,
-            "train_error": master.n_errors / len(problem.y),
+            "train_error": master.train_error,
             "C": C,
         }
         if held_out is not None:

@@ -229,7 +229,7 @@ def test_every_member_of_a_master_works_on_one_machine_and_on_partitions(data):
             member = getattr(master, name)
             if name == "set_coef":
                 member([coef * 0.5 for coef in master.coef])
-                assert np.isfinite(master.objective) and np.isfinite(master.n_errors)
+                assert np.isfinite(master.objective) and np.isfinite(master.train_error)
             elif callable(member) and (master is here or name != "update_layer"):
                 # Partitions update the layer that they took last, as training did.
                 member(*calls.get(name, ()))

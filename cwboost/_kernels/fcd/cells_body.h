@@ -62,7 +62,7 @@ static void CWB_NAME(move_cells)(const cwb_master *m, const cwb_cells *cells, in
                                  int64_t last_byte, cwb_tile_sums *out) {
     int64_t size = CWB_CACHED / (128 * m->n_classes) / CWB_FEWEST_BYTES * CWB_FEWEST_BYTES;
     if (size < CWB_FEWEST_BYTES) size = CWB_FEWEST_BYTES;
-    *out = (cwb_tile_sums){0.0, 0.0, 0};
+    *out = (cwb_tile_sums){0.0, 0.0, 0.0};
     for (int64_t b = first_byte; b < last_byte; b += size) {
         const int64_t beyond = b + size < last_byte ? b + size : last_byte;
         cwb_tile_sums part;

@@ -50,7 +50,7 @@ typedef struct {
 typedef struct {
     double loss;    /* sum of mu */
     double margins; /* sum of r F: the sum of mu gamma */
-    int64_t errors; /* examples with a pair of margin < 0, or = 0 against a lower class */
+    double errors;  /* weight of examples with a pair of margin < 0, or = 0 against a lower class */
 } cwb_tile_sums;
 
 /* A run of coordinates of one class. */

@@ -22,7 +22,7 @@ cdef extern from "fcd/fcd.h" nogil:
     ctypedef struct cwb_tile_sums:
         double loss
         double margins
-        int64_t errors
+        double errors
     ctypedef struct cwb_run:
         double* r
         double* factor

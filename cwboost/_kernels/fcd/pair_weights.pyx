@@ -82,8 +82,7 @@ cdef class PairWeights:
     # The base scores, as they were given, or None.
     cdef object base
     cdef readonly int64_t n_samples, n_classes, n_bytes, stride
-    cdef readonly double q, loss, margins
-    cdef readonly int64_t n_errors
+    cdef readonly double q, loss, margins, errors
     cdef int n_threads
     cdef double[:, ::1] R, scores
     cdef double[::1] weight, tables, run_factor
@@ -425,4 +424,4 @@ cdef class PairWeights:
         """Update scores and weights by cells, a layer or neither (NULL), and take the new sums."""
         cdef cwb_tile_sums sums = cwb_update_tiles(
             kernels, &self.master, layer, cells, self.n_bytes, self.tile_sums, self.threads())
-        self.loss, self.margins, self.n_errors = sums.loss, sums.margins, sums.errors
+        self.loss, self.margins, self.errors = sums.loss, sums.margins, sums.errors

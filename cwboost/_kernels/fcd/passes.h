@@ -21,7 +21,7 @@ static inline cwb_tile_sums cwb_update_tiles(const cwb_fcd_kernels *kernels, con
                                              const cwb_layer *layer, const cwb_cells *cells,
                                              int64_t n_bytes, cwb_tile_sums *sums, int n_threads) {
     int64_t n_tiles = (n_bytes + CWB_TILE - 1) / CWB_TILE;
-    cwb_tile_sums total = {0.0, 0.0, 0};
+    cwb_tile_sums total = {0.0, 0.0, 0.0};
     CWB_TASKS(schedule(static), t, n_tiles, {
         int64_t beyond = (t + 1) * CWB_TILE < n_bytes ? (t + 1) * CWB_TILE : n_bytes;
         if (cells)

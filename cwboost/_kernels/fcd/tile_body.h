@@ -199,14 +199,14 @@ CWB_INLINE cwb_doubles cwb_own_sums(const cwb_master *m, int64_t byte, cwb_doubl
 }
 
 /* One tile of a layer: multiply mu_(i,c) by row_i exp(d_c h_c(i)), renew the own sums, keep the
- * scores (F_c += d_c h_c), and count errors. Without a layer (null) nothing moves. Costs
+ * scores (F_c += d_c h_c), and weigh errors. Without a layer (null) nothing moves. Costs
  * 2 n_classes loads and stores per example.
  *
  * mu > w is a negative margin; a zero one loses only against a lower class. */
 static void CWB_NAME(tile)(const cwb_master *m, const cwb_layer *layer, int64_t first_byte,
                            int64_t last_byte, cwb_tile_sums *out) {
     cwb_doubles row[CWB_TILE], loss = cwb_zero(), margins = cwb_zero();
-    out->errors = 0;
+    out->errors = 0.0;
     cwb_row_factors(m, layer, first_byte, last_byte, row);
     for (int64_t byte = first_byte; byte < last_byte; byte += CWB_STRIP) {
         const cwb_doubles *at = row + (byte - first_byte);
@@ -223,10 +223,11 @@ static void CWB_NAME(tile)(const cwb_master *m, const cwb_layer *layer, int64_t 
             loss = cwb_add(loss, s.sums[k]);
             margins = cwb_add(margins, s.margins[k]);
             margins = cwb_add(margins, cwb_own_sums(m, byte + k, s.sums[k]));
-            unsigned wrong =
-                cwb_wrong(s.lower[k], s.higher[k], cwb_load(m->example_weight + 8 * (byte + k))) &
-                cwb_valid(byte + k, 0, m->starts[m->n_classes]);
-            for (; wrong; wrong &= wrong - 1) out->errors++;
+            const double *weight = m->example_weight + 8 * (byte + k);
+            unsigned wrong = cwb_wrong(s.lower[k], s.higher[k], cwb_load(weight)) &
+                             cwb_valid(byte + k, 0, m->starts[m->n_classes]);
+            for (int l = 0; wrong >> l; l++)
+                if (wrong >> l & 1) out->errors += weight[l];
         }
     }
     out->loss = cwb_sum(loss);
