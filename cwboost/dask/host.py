@@ -136,7 +136,7 @@ class Host:
             return
         base = setup.base_of(X, index, self.n_threads)
         context = replace(setup.context_of(index, self.n_threads), weight=read_only(weight))
-        pricer = setup.plan.bind(X, context)
+        pricer = setup.plan.bind(read_only(X), context)
         del X
         self.partitions[index] = Partition(pricer, counts, context, setup.q, base)
 

@@ -23,7 +23,6 @@ from cwboost.testing.material import (
     pixels,
     problems,
     reals,
-    same_arrays,
     tolerance,
 )
 
@@ -134,11 +133,10 @@ def check_zero_weight(family):
     """Check that neither an example of zero weight nor the sign of zero has an effect.
 
     X holds eight copies of every row, one of which carries the weight: moving the weight to
-    another copy must not matter. A deterministic family must also find the same learners either
-    without the other copies or with the weight divided among the copies. (One of the two is
-    enough: bins may depend on the examples present, and a minimum number of examples per leaf on
-    the number of positive weights.) If pricing is exact, removing the other copies must not
-    change the edges.
+    another copy must not change the edges by more than rounding. The edges must also be those
+    without the other copies or those with the weight divided among the copies, the first if
+    pricing is exact. One of the two is enough otherwise: bins may depend on the examples present,
+    and a minimum number of examples per leaf on the number of positive weights.
     """
     X = pixels(33)
     rng = np.random.default_rng(10)
@@ -147,23 +145,30 @@ def check_zero_weight(family):
     expected = bind(family, copies).price(np.hstack([weights] + [nothing] * 7), WHOLE)
     moved = np.hstack([nothing] * 5 + [weights] + [nothing] * 2)
     negative = np.hstack([weights] + [-nothing] * 7)
+    slack = tolerance(weights)
+
+    def same(edges):
+        return bool((np.abs(edges - expected.edges) <= slack).all())
+
     for what, variant in (
         ("the weight moved to an equal example", moved),
         ("-0.0 for 0.0", negative),
     ):
-        assert_same_priced(family, expected, bind(family, copies).price(variant, WHOLE), what)
+        found = bind(family, copies).price(variant, WHOLE)
+        assert not family.capabilities.deterministic or same(found.edges), (
+            f"{what}: the edges differ, {expected.edges} and {found.edges}"
+        )
 
     pricer = bind(family, X)
     alone = pricer.price(weights, WHOLE)
-    if pricer.exact:
-        assert np.array_equal(alone.edges, expected.edges), (
-            f"added examples of zero weight changed edges {alone.edges} to {expected.edges}"
-        )
+    assert not pricer.exact or same(alone.edges), (
+        f"added examples of zero weight changed edges {alone.edges} to {expected.edges}"
+    )
     if is_randomised(family):
         return
     shared = bind(family, copies).price(np.hstack([weights / 8] * 8), WHOLE)
-    assert any(same_arrays(expected.learners, other.learners) for other in (alone, shared)), (
-        "examples of zero weight change the learners: these differ both without those examples "
+    assert same(alone.edges) or same(shared.edges), (
+        "examples of zero weight change the edges: these differ both without those examples "
         "and with the weight divided among equal examples"
     )
 

@@ -131,8 +131,8 @@ def bind(
 ) -> Pricer:
     """Bind a clone of the family, as training does; `seed` may be a generator."""
     context = context_of(X, seed, n_targets, n_threads, **facts)
-    with _told_of_make_X():
-        pricer = clone(family).bind(X, context)
+    with told_of_make_X():
+        pricer = clone(family).bind(read_only(X), context)
     SealedPricer(pricer, family, Sample(X), context)  # checks its attributes
     return pricer
 
@@ -148,7 +148,7 @@ def context_of(X, seed, n_targets=N_TARGETS, n_threads=1, **facts) -> BindContex
 
 
 @contextmanager
-def _told_of_make_X():
+def told_of_make_X():
     """Let the remedy of a plugin that refuses the examples of the suite speak of `make_X`."""
     try:
         yield
@@ -169,7 +169,7 @@ def fit_init(model: InitModel, X, y=None, n_classes=N_TARGETS, n_threads=1):
     context = InitContext(
         n_classes=n_classes, weight=read_only(np.ones(len(y))), random_state=7, n_threads=n_threads
     )
-    with _told_of_make_X():
+    with told_of_make_X():
         return clone(model).fit(read_only(X), read_only(y), context)
 
 

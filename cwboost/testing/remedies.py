@@ -1,13 +1,34 @@
 """What to do about a plugin that fails a check, one line per check."""
 
-__all__ = ["REMEDIES", "remedy"]
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+
+__all__ = ["REMEDIES", "place", "remedy"]
 
 GIVE_EXAMPLES = "Take these examples, or give the suite others by make_X."
 
 
-def remedy(check: str, error: Exception) -> str:
-    """Return what to do about an error of a check."""
-    return GIVE_EXAMPLES if getattr(error, "refused_examples", False) else REMEDIES[check]
+def remedy(plugin, errors: Mapping[str, Exception]) -> str:
+    """Return what to do about errors with one cause, by the checks that met them."""
+    if any(getattr(error, "refused_examples", False) for error in errors.values()):
+        return GIVE_EXAMPLES
+    name, error = next(iter(errors.items()))
+    is_slip = len(errors) > 1 or isinstance(error, (AttributeError, ImportError, NameError))
+    at = place(plugin, error)
+    return f"Mend {at}." if is_slip and at else REMEDIES[name]
+
+
+def place(plugin, error: Exception) -> str | None:
+    """Return the line of the plugin's own modules that raised an error; None if there is none."""
+    module = type(plugin).__module__
+    own = module.rpartition(".")[0] or module
+    found = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if f"{frame.f_globals.get('__name__')}.".startswith(f"{own}."):
+            found = f"line {line} of {frame.f_code.co_filename}, in {frame.f_code.co_name}"
+    return found
 
 
 REMEDIES = {

@@ -27,7 +27,7 @@ from cwboost.testing import (
     checks_pricing,
 )
 from cwboost.testing.material import bind, material_of, pixels
-from cwboost.testing.remedies import remedy
+from cwboost.testing.remedies import place, remedy
 
 __all__ = [
     "Check",
@@ -84,14 +84,31 @@ class PluginCheckError(AssertionError):
         The plugin that was checked; the message names it.
     failures : mapping, also an attribute
         Exception of each failed check, by the name of the check.
+
+    Attributes
+    ----------
+    causes : list of str
+        Errors with what to do about them. What one line of the plugin raises in several checks is
+        one cause.
     """
 
     def __init__(self, plugin: Plugin, failures: Mapping[str, Exception]):
         self.failures = dict(failures)
-        lines = [f"{plugin!r} fails {len(failures)} checks of its contract:"]
+        met: dict[str, dict[str, Exception]] = {}
         for name, error in failures.items():
-            lines += [f"  {name}: {describe_error(error)}", f"    {remedy(name, error)}"]
-        super().__init__("\n".join(lines))
+            met.setdefault(place(plugin, error) or name, {})[name] = error
+        self.causes = [_describe(plugin, errors) for errors in met.values()]
+        head = f"{plugin!r} fails {len(failures)} checks of its contract:"
+        super().__init__("\n".join([head, *self.causes]))
+
+
+def _describe(plugin: Plugin, errors: Mapping[str, Exception]) -> str:
+    """Return the first of the errors, what to do, and the number of the other checks."""
+    name, error = next(iter(errors.items()))
+    lines = [f"  {name}: {describe_error(error)}", f"    {remedy(plugin, errors)}"]
+    if len(errors) > 1:
+        lines.append(f"    The same line fails {len(errors) - 1} other checks.")
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -114,7 +131,7 @@ class Check:
             with material_of(self.make_X and partial(self.make_X, plugin)):
                 self.function(plugin, **given)
         except Exception as error:
-            add_note(error, remedy(self.name, error))
+            add_note(error, remedy(plugin, {self.name: error}))
             raise
 
 

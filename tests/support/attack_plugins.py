@@ -133,8 +133,7 @@ OTHER_TREES = "the flat form of learner 0 differs from its outputs"
 FAULTS = {
     TAKES_X: [
         ("self.X = np.add(X, 0, out=X)", "layouts", "read-only"),
-        ("self.X = X.__isub__(X.min()) if X.flags.writeable else X",
-         "bind_has_no_side_effects", "X was changed"),
+        ("self.X = X.__isub__(X.min())", "bind_has_no_side_effects", "read-only"),
         ("self.X = X.ravel(order='K').reshape(X.shape)", "layouts", DISAGREE),
         (f"self.X = X if X.flags.f_contiguous else {C_ORDER.format('X')}",
          "layouts", f"X with strides: {DISAGREE}"),
@@ -179,7 +178,7 @@ FAULTS = {
         (weights("np.where(weights == 0, 50.0, weights)"),
          "zero_weight", "added examples of zero weight changed edges"),
         (weights("np.where((weights == 0) & np.signbit(weights), -50.0, weights)"),
-         "zero_weight", r"-0.0 for 0.0: the learners differ"),
+         "zero_weight", r"-0.0 for 0.0: the edges differ"),
         ("past, self.past = vars(self).get('past', 0.0), weights\n" + weights("weights + past / 2"),
          *STATE),
         (weights("np.round(weights, 0 if self.n_threads > 1 else 99)"),

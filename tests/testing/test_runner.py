@@ -4,6 +4,7 @@
 check must give.
 """
 
+import re
 import subprocess
 import sys
 import textwrap
@@ -112,8 +113,17 @@ def test_a_family_that_refuses_the_examples_is_told_of_make_X():
         check_plugin(family((BINDS, refuses + BINDS)))
     refused = [e for e in caught.value.failures.values() if "image_shape" in str(e)]
     assert len(refused) > 20
-    # Some checks train classifiers, which bind by themselves.
-    assert str(caught.value).count(GIVE_EXAMPLES) >= len(refused) - 2
+    assert len(caught.value.causes) == 1 and GIVE_EXAMPLES in str(caught.value)
+
+
+def test_a_slip_is_one_cause_with_its_line():
+    with pytest.raises(PluginCheckError) as caught:
+        check_plugin(family((PRICED, f"self.not_there\n{PRICED}")))
+    assert len(caught.value.failures) > 20
+    (cause,) = caught.value.causes
+    assert "AttributeError: 'ReferencePricer' object has no attribute 'not_there'" in cause
+    assert re.search(r"Mend line \d+ of .*, in pack\.", cause) and "print" not in cause
+    assert f"The same line fails {len(caught.value.failures) - 1} other checks." in cause
 
 
 def test_what_make_X_returns_is_checked():
@@ -138,7 +148,7 @@ def test_all_failures_are_reported_at_once():
         check_plugin(family((PRICED, result("edges += abs(weights).sum()")), raises))
     assert {"check_edges", "check_shared_pricing"} <= set(caught.value.failures)
     assert "RuntimeError: not today" in str(caught.value)
-    assert REMEDIES["check_shared_pricing"] in str(caught.value)
+    assert REMEDIES["check_edges"] in str(caught.value)
     assert caught.value.__cause__ is next(iter(caught.value.failures.values()))
 
 

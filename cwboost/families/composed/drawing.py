@@ -68,7 +68,7 @@ class Drawing:
         self._family = family
         weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight)
         self._facts = {
-            "X": X if sparse.issparse(X) else read_only(np.asarray(X, dtype=np.float64)),
+            "X": read_only(X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)),
             "y": None if y is None else read_only(np.asarray(y)),
             "weight": read_only(weight),
             "n_samples": n_samples,
