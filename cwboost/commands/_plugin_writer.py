@@ -66,9 +66,11 @@ def _files(template: str) -> dict[str, str]:
     own = root / template
     files = {
         path.relative_to(own).as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted(own.rglob("*.py*"))
-        if path.suffix in (".py", ".pyi", ".pyx")
+        for path in sorted(own.rglob("*"))
+        if path.suffix in (".md", ".py", ".pyi", ".pyx")
     }
+    files["LICENSE"] = (root / "LICENSE").read_text(encoding="utf-8")
+    files[".github/workflows/tests.yml"] = (root / "tests.yml").read_text(encoding="utf-8")
     project = (root / "pyproject.toml").read_text(encoding="utf-8")
     if template == "cython":
         project = project.replace('"setuptools>=77"', '"setuptools>=77", "Cython>=3.1"')

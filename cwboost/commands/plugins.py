@@ -1,7 +1,7 @@
 """List the installed weak learners and init models, and the plugins that failed to load.
 
 The exit status is 1 if a plugin failed to load. ``cwboost plugins new NAME`` writes a plugin to
-start from.
+start from, ``check NAME`` runs the conformance suite, ``bench NAME`` compares it with the default.
 """
 
 from __future__ import annotations
@@ -31,9 +31,18 @@ def add_arguments(parser) -> None:
         metavar="FOLDER",
         help="folder to write to (default: cwboost-NAME)",
     )
+    check = actions.add_parser("check", help="check a plugin against its contract")
+    bench = actions.add_parser("bench", help="compare a plugin with the default, on bundled data")
+    for action in (check, bench):
+        action.add_argument("name", help="registered name of the plugin")
+    bench.add_argument("--rounds", type=int, default=100, help="rounds of boosting (default: 100)")
+    bench.add_argument("--init", metavar="NAME", help="init model of all (default: none)")
 
 
 def run(args) -> int:
+    if args.action in ("check", "bench"):
+        plugin = _plugin(args.name)
+        return _check(plugin, args.results) if args.action == "check" else _bench(plugin, args)
     if args.action == "new":
         from cwboost.commands._plugin_writer import write_plugin
 
@@ -44,6 +53,40 @@ def run(args) -> int:
         print(f"Wrote {folder}. Next: {next_}", file=args.results)
         return 0
     return _list(args.results)
+
+
+def _plugin(name: str):
+    """Return an instance of a weak learner, or of an init model if no weak learner has the name."""
+    from cwboost.families.discovery import get_family, get_init, list_plugins
+
+    kinds = {record.kind for record in list_plugins() if record.name == name}
+    return (get_init if kinds == {"init model"} else get_family)(name)()
+
+
+def _check(plugin, results) -> int:
+    """Run the conformance suite; print the first cause of failures, and the number of others."""
+    from cwboost.testing import PluginCheckError, check_plugin, plugin_checks
+
+    n_checks = len(plugin_checks(plugin))
+    try:
+        check_plugin(plugin)
+    except PluginCheckError as error:
+        first, *others = error.causes
+        n_failed = len(error.failures)
+        print(f"{plugin!r} fails {n_failed} of {n_checks} checks:\n{first}", file=results)
+        if others:
+            print(f"Then there are {len(others)} other causes.", file=results)
+        return 1
+    print(f"{plugin!r} passes {n_checks} checks.", file=results)
+    return 0
+
+
+def _bench(plugin, args) -> int:
+    from cwboost.experiments.plugin_bench import bench_plugin
+
+    for table in bench_plugin(plugin, args.rounds, args.init):
+        print(f"{table}\n", file=args.results, flush=True)
+    return 0
 
 
 def _list(results) -> int:

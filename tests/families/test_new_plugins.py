@@ -25,14 +25,17 @@ def test_a_new_plugin_is_the_template_under_its_name(template, tmp_path):
     for path in written:
         assert "acme" not in (folder / path).read_text().lower()
     root = ROOT / "plugins" / "templates" / template
-    wanted = {path.relative_to(root).as_posix() for path in root.rglob("*.py*") if path.is_file()}
-    wanted = {path.replace("acme", "wave_let") for path in wanted if "__pycache__" not in path}
+    wanted = {
+        path.relative_to(root).as_posix().replace("acme", "wave_let")
+        for path in root.rglob("*")
+        if path.is_file() and path.suffix in (".md", ".py", ".pyi", ".pyx")
+    }
     if template == "cython":
         declarations = "src/cwboost_wave_let/cwboost_kernels.pxd"
         public = Path(get_include(), "cwboost", "kernels", "__init__.pxd")
         assert (folder / declarations).read_text() == public.read_text()
         wanted.add(declarations)
-    assert written == wanted | {"pyproject.toml"}
+    assert written == wanted | {"pyproject.toml", "LICENSE", ".github/workflows/tests.yml"}
     project = (folder / "pyproject.toml").read_text()
     group = "cwboost.init" if template == "init" else "cwboost"
     entry = 'wave_let = "cwboost_wave_let:WaveLet"'

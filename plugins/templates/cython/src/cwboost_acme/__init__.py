@@ -23,6 +23,23 @@ class AcmeLearners(cwboost.ArrayLearners):
         inside = (self.low < values) & (values <= self.high)
         return np.where(inside, self.polarity, -self.polarity)
 
+    def flat_form(self) -> cwboost.ThresholdTrees:
+        """Two comparisons each, from which importances, SHAP values and ONNX follow."""
+
+        def nodes(dtype: str, *values: Any) -> np.ndarray:
+            """Return what holds of the root, its children, and those of the right one."""
+            columns = np.broadcast_arrays(*values, self.feature)[:5]
+            return np.stack(columns, axis=1).astype(dtype).ravel()
+
+        return cwboost.ThresholdTrees(
+            offsets=np.arange(0, 5 * len(self) + 1, 5),
+            feature=nodes("int32", self.feature, -1, self.feature, -1, -1),
+            threshold=nodes("float64", self.low, 0, self.high, 0, 0),
+            left=nodes("int32", 1, -1, 3, -1, -1),
+            missing=nodes("int8", -1, 0, -1, 0, 0),
+            output=nodes("int8", 0, -self.polarity, 0, self.polarity, -self.polarity),
+        )
+
     def check_values(self, n_features: int) -> None:
         if ((self.feature < 0) | (self.feature >= n_features)).any():
             raise ValueError(f"array 'feature' must hold indices of {n_features} features")
