@@ -101,11 +101,6 @@ def test_the_page_of_versions_states_the_oldest_ones_that_are_declared(project):
     assert stated == {name: bounds[name] for name in ("python", "numpy", "scipy", "scikit-learn")}
 
 
-def test_the_citation_has_the_version_of_the_package(project):
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.findall(r"^version: (.+)$", citation, re.M) == [project["version"]]
-
-
 @pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").glob("*.yml")), ids=str)
 def test_workflows_name_actions_by_hash_and_version(path):
     text = path.read_text(encoding="utf-8")
