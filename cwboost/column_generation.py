@@ -142,7 +142,7 @@ class ColumnGeneration:
             values=steps.coef,
             before=np.full(n_classes, np.nan),
         )
-        report = SolverReport(np.nan, False, 1, n_classes)
+        report = SolverReport(np.nan, 1, n_classes)
         objective = self.record(report, changes, divided_at - start, perf_counter() - divided_at)
         return self.schedule.goes_on(objective)
 

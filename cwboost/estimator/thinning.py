@@ -96,7 +96,7 @@ def solve_thin(
     if best is None:
         raise ValueError(f"C={Cs[-1]:g} is too small: no column gets a positive coefficient")
     kept, history, report = best
-    if not report.converged:
+    if not report.max_violation <= EPSILON:
         warn_caller(
             f"the solve for C={history['C']:g} ended with a violation of "
             f"{report.max_violation:.2g}, above {EPSILON:g}",

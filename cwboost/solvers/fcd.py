@@ -32,13 +32,12 @@ class SolverReport(NamedTuple):
     """Result of a solver.
 
     `max_violation` is the largest one over the columns of the master at the last violation scan,
-    which precedes the last pass if no further pass was allowed; NaN without a scan. `converged` is
-    True if it is at most epsilon. `n_working_sets` and `n_updates` count passes over a working set,
-    and coordinate updates in them (for L-BFGS-B, iterations and evaluations of the objective).
+    which precedes the last pass if no further pass was allowed; NaN without a scan.
+    `n_working_sets` and `n_updates` count passes over a working set, and coordinate updates in them
+    (for L-BFGS-B, iterations and evaluations of the objective).
     """
 
     max_violation: float
-    converged: bool
     n_working_sets: int
     n_updates: int
 
@@ -74,7 +73,7 @@ def fcd(
     """
     n_updates = first_pass(master, new_rows, step)
     if max_working_sets == 1:
-        return SolverReport(np.nan, False, 1, n_updates)
+        return SolverReport(np.nan, 1, n_updates)
     # Passes over the heaviest examples alone, as solvers of support vector machines shrink their
     # problem, were tried on stumps and depth-2 trees up to C = 1e40. They saved no time.
     steps = SubspaceSteps(master) if subspace_steps and max_working_sets > 2 else None
@@ -84,13 +83,13 @@ def fcd(
         idle = 0 if worst < least else idle + 1
         least = min(least, worst)
         if worst <= epsilon or idle == IDLE_PASSES:
-            return SolverReport(worst, worst <= epsilon, n_working_sets, n_updates)
+            return SolverReport(worst, n_working_sets, n_updates)
         update_working_set(master, *working_set, order, rng)
         n_updates += len(working_set[0])
         if steps is not None:
             steps.after_pass(master)
     # No further pass depends on the violations; callers can compute them.
-    return SolverReport(worst, False, max_working_sets, n_updates)
+    return SolverReport(worst, max_working_sets, n_updates)
 
 
 def as_layers(classes, rows, n_classes) -> np.ndarray:

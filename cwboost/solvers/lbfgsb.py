@@ -58,5 +58,4 @@ def lbfgsb(
         options={"ftol": ftol, "gtol": tol, "maxiter": max_iter, "maxfun": 20 * max_iter},
     )
     master.set_coef(np.split(np.maximum(found.x, 0.0), bounds))
-    worst = largest(master.violations())
-    return SolverReport(worst, worst <= tol, int(found.nit), int(found.nfev))
+    return SolverReport(largest(master.violations()), int(found.nit), int(found.nfev))

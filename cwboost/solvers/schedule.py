@@ -18,19 +18,21 @@ MOST_IDLE = 10
 pricing covers the family: the next sample, or the next kind of learner, may be worth more."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """Parameters of column generation.
 
     Parameters
     ----------
+    C : float
+        Weight of the loss relative to the sum of the coefficients.
+    solver : {"fcd", "fcd_printed", "lbfgsb"}
     max_working_sets : int
         Passes of coordinate descent per round; 1 is the stage-wise mode.
     epsilon : float
         Violation above which a column enters a later working set.
     learning_rate : float
         Fraction of the exact coordinate step taken, stage-wise only.
-    solver : {"fcd", "fcd_printed", "lbfgsb"}
     tol : float
         Training ends when a round lowers the objective by less than this fraction of it; ten rounds
         in a row must, if pricing does not cover the whole family on all examples.
@@ -38,18 +40,16 @@ class Settings:
         Fraction of the examples, drawn in each round, that are priced.
     columns_per_round : int
         Largest number of columns per class that a round prices.
-    C : float
-        Weight of the loss relative to the sum of the coefficients.
     """
 
-    max_working_sets: int = 2
+    C: float
+    solver: str
+    max_working_sets: int
     epsilon: float = 0.1
     learning_rate: float = 1.0
-    solver: str = "fcd"
-    tol: float = 1e-7
+    tol: float
     subsample: float = 1.0
     columns_per_round: int = 1
-    C: float = 1e4
 
     @property
     def stagewise(self) -> bool:

@@ -256,7 +256,7 @@ def _solution(master, rows, report: SolverReport, limit: float) -> Solution:
         dual_bound=master.dual_bound(largest(master.edges())),
         violations=[theta[of_class] for theta, of_class in zip(violations, rows)],
         max_violation=worst,
-        converged=report.converged or worst <= limit,
+        converged=worst <= limit,
         n_working_sets=report.n_working_sets,
         n_updates=report.n_updates,
     )

@@ -10,9 +10,6 @@ from cwboost._kernels.fcd.subspace import MOST_DIRECTIONS, newton_step
 
 __all__ = ["SubspaceSteps"]
 
-REBUILD_EVERY = 16
-"""Number of steps after which scores are summed again from the columns, against rounding drift."""
-
 
 class SubspaceSteps:
     """Sequential subspace optimisation: Newton's step in the span of the last few moves.
@@ -35,7 +32,6 @@ class SubspaceSteps:
 
     def __init__(self, master):
         self.points = [self._point(master)]
-        self.n_steps = 0
 
     @staticmethod
     def _point(master):
@@ -50,7 +46,4 @@ class SubspaceSteps:
         steps = newton_step(np.array(slope), curvature / master.q)
         if steps.any():
             master.step_along(self.points, steps)
-        self.n_steps += 1
-        if self.n_steps % REBUILD_EVERY == 0:
-            master.rebuild()
         self.points = [self._point(master), *self.points[: MOST_DIRECTIONS - 1]]

