@@ -38,6 +38,15 @@ def test_reaches_the_optimum_of_lbfgsb(n_classes, n_samples, n_columns, C, weigh
         assert value - slow_master.dual_value(H, y, C, found.coef, weight) <= 1e-8 * value
 
 
+def test_line_searches_of_lbfgsb_outlast_overflows():
+    """A step from far away is too long to evaluate."""
+    rng = np.random.default_rng(0)
+    H, y, _ = slow_master.random_problem(rng, 3, 40, 12)
+    far = [100.0 * rng.random(len(h)) for h in H]
+    found = solve_master(H, y, 1e2, "lbfgsb", coef0=far)
+    assert found.objective == pytest.approx(solve_master(H, y, 1e2, **PRECISE).objective, rel=1e-8)
+
+
 @pytest.mark.parametrize("C", [1e-2, 1.0, 1e4, 1e8, 1e12])
 def test_any_C(C):
     H, y, _ = slow_master.random_problem(np.random.default_rng(3), 4, 160, 8)
@@ -164,6 +173,7 @@ H, Y = [np.array([[1, -1, 1]]), np.array([[-1, 1, 1]])], np.array([0, 1, 0])
         ({"H": [H[0], H[1][:, :2]]}, ValueError, r"H\[1\] must have shape"),
         ({"H": [H[0], 0 * H[1]]}, ValueError, r"H\[1\] must hold only -1 and \+1"),
         ({"y": np.array([0, 1, 2])}, ValueError, "y must hold labels"),
+        ({"y": np.array([0, 1, -1])}, ValueError, "y must hold labels"),
         ({"y": np.array([0, 0, 0])}, ValueError, "no example of class 1"),
         ({"y": np.array([0.0, 1.0, 0.0])}, TypeError, "y must hold integers"),
         ({"coef0": [[1.0], [-1.0]]}, ValueError, r"coef0\[1\]"),
