@@ -2,6 +2,7 @@
 
 import tracemalloc
 import weakref
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,8 @@ from sklearn.model_selection import GridSearchCV
 
 from cwboost import CWBoostClassifier, TreeFamily
 from cwboost.automatic import constants, recipe
+from cwboost.conformity import Conformity
+from cwboost.estimator.held_out.metrics import LOGLOSS
 
 MOST = 20
 
@@ -79,7 +82,7 @@ def test_where_few_rounds_suffice_there_are_more_of_smaller_steps():
 
 def fake_run(scores, y, goes_on=True):
     """A holdout run whose scores are a function of the number of its rounds."""
-    run = SimpleNamespace(n_rounds=0, y=y, weight=np.ones(len(y)))
+    run = SimpleNamespace(n_rounds=0, y=y, weight=np.ones(len(y)), scores_after=scores)
 
     def one_more():
         run.n_rounds += 1
@@ -103,6 +106,16 @@ def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
     assert [rounds_of_run(n) for n in (1, 30)] == [1 + 18, 30 + 18]
 
 
+def test_the_point_close_to_the_lowest_loss_is_kept_where_the_loss_rises_again():
+    y, noise = np.arange(600) % 3, np.random.default_rng(0).normal(size=(600, 3))
+    run = fake_run(lambda n: np.eye(3)[y] + noise * 1.05 ** abs(n - 20), y)
+    curve = recipe.follow(run, most=1000, ratio=1.0, patience=18)
+    assert curve.loss.argmin() + 1 == 20 <= curve.kept_rounds < 25
+    assert curve.kept_loss <= (1 + LOGLOSS.tolerance) * curve.loss.min()
+    own = Conformity.of(curve.kept_scale * run.scores_after(curve.kept_rounds), y)
+    np.testing.assert_array_equal(curve.conformity.probability, own.probability)
+
+
 @pytest.mark.parametrize("patience", [18, None])
 def test_a_run_that_ends_in_its_first_round_is_measured_after_it(patience):
     y = np.arange(60) % 3
@@ -118,6 +131,52 @@ def test_the_init_model_is_left_out_where_classes_overlap(halves):
     noisy = np.where(np.random.default_rng(0).random(len(y)) < 0.5, y, y[::-1])
     assert default(n_estimators=5).fit(X, noisy).init_ is None
     assert default(n_estimators=5, init="kernel").fit(X, noisy).init_ is not None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "n_runs"),
+    [
+        ({}, 2),  # also from zero
+        ({"init": "kernel"}, 1),
+        ({"init": None}, 1),
+        ({"n_estimators": constants.FEWEST_ROUNDS}, 1),  # for the scale
+        ({"n_estimators": constants.FEWEST_ROUNDS - 1}, 0),
+        ({"n_estimators": constants.FEWEST_ROUNDS, "probability_scale": 1.0}, 0),
+        ({"n_estimators": constants.FEWEST_ROUNDS, "correction": "total"}, 0),
+    ],
+)
+def test_holdout_runs_are_done_where_they_can_decide(parameters, n_runs, halves, monkeypatch):
+    X, y, *_ = halves
+    starts = []
+
+    def watched(bench, start, plan, chooses_rounds):
+        starts.append(start.base)
+        return holdout_curve(bench, start, plan, chooses_rounds)
+
+    holdout_curve = recipe.holdout_curve
+    monkeypatch.setattr(recipe, "holdout_curve", watched)
+    clf = default(weak_learner="stump", learning_rate=None, **parameters).fit(X, y)
+    assert len(starts) == n_runs and (clf.plan_.curve is None) == (n_runs == 0)
+    if n_runs == 2:
+        assert starts[0] is not None and starts[1] is None
+        clf.set_params(warm_start=True, n_estimators=clf.n_iter_ + 30).fit(X, y)
+        assert len(starts) <= 3
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.2, 0.6])
+def test_a_holdout_run_takes_longer_steps_and_fewer_rounds(rate):
+    y, asked = np.arange(60) % 3, []
+    run = fake_run(lambda n: np.eye(3)[y], y)
+
+    def holdout(start, longer):
+        asked.append(longer)
+        return nullcontext(run)
+
+    plan = SimpleNamespace(learning_rate=rate, n_rounds=40)
+    curve = recipe.holdout_curve(SimpleNamespace(holdout=holdout), None, plan, False)
+    (longer,) = asked
+    assert longer == max(rate, min(rate * constants.LONGER_STEPS, constants.LONGEST_STEP))
+    assert curve.ratio == rate / longer and curve.kept_rounds == np.ceil(40 * rate / longer)
 
 
 def test_boosting_starts_from_zero_where_that_ends_lower():
