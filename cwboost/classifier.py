@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -56,8 +56,8 @@ class CWBoostClassifier(BoostingClassifier):
     init : str, InitModel, classifier or None, default="auto"
         Model whose scores boosting starts from: the name of an init model ("kernel"), an
         `InitModel`, or a classifier of scikit-learn with ``predict_proba``. Its scores of the
-        training examples are out of sample. In stage-wise training without `monotonic_cst`, "auto"
-        is "kernel" if its log loss on a sample, and that of a holdout run, are low enough with it;
+        training examples are out of sample. In stage-wise training without constraints, "auto" is
+        "kernel" if its log loss on a sample, and that of a holdout run, are low enough with it;
         else None, which is pure boosting.
     n_estimators : int or "auto", default="auto"
         Number of rounds; each adds at most one column per class. In stage-wise training, "auto" is
@@ -109,6 +109,10 @@ class CWBoostClassifier(BoostingClassifier):
     monotonic_cst : array-like or dict, default=None
         1, -1 or 0 per column: the score of the second of two classes never falls, or never rises,
         with it. By class: an array (n_classes, n_features), or a dict of dicts by label.
+    interaction_cst : {"no_interactions", "pairwise"}, sequence of sets or None, default=None
+        Sets of columns, by place or name, that may interact: scores become sums of functions of one
+        set each. Columns in none of the sets are a further one; the names stand for all sets of one
+        column, or of two.
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class; "balanced" gives all the same total.
     warm_start : bool, default=False
@@ -209,6 +213,7 @@ class CWBoostClassifier(BoostingClassifier):
         n_iter_no_change: int | str = "auto",
         categorical_features: ArrayLike | str | None = "from_dtype",
         monotonic_cst: ArrayLike | Mapping[Any, Any] | None = None,
+        interaction_cst: Sequence[Collection[Any]] | str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         warm_start: bool = False,
         callbacks: list[Any] | None = None,
@@ -234,6 +239,7 @@ class CWBoostClassifier(BoostingClassifier):
         self.n_iter_no_change = n_iter_no_change
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.callbacks = callbacks

@@ -80,17 +80,17 @@ def _first_start(wanted: Parameters, bench) -> tuple[Start, str]:
     """Return the start to try first, and why."""
     if bench.previous is not None:
         return bench.start(None), "that of the fitted model"
-    constrained = wanted.monotonic_cst is not None
+    constraints = " and ".join(wanted.constraints)
     if not _is_auto(wanted.init):
         model = resolve_init(wanted.init)
-        if model is not None and constrained:
+        if model is not None and constraints:
             raise ValueError(
-                "init must be 'auto' or None with monotonic_cst, since an init model keeps no "
+                f"init must be 'auto' or None with {constraints}, since an init model keeps no "
                 f"constraints, got {wanted.init!r}"
             )
         return bench.start(model), "given"
-    if constrained:
-        return Start(), "monotonic_cst constrains the scores"
+    if constraints:
+        return Start(), f"an init model would not keep {constraints}"
     if not wanted.settings.stagewise:
         return Start(), "the method of the paper, correction='total', starts from zero"
     model = resolve_init(at.DEFAULT_INIT)

@@ -79,7 +79,7 @@ class PartitionedBench:
             categories=encoding.categories,
         )
         if self.previous is not None:
-            check_continues(self.previous, self._schema, setup.classes, wanted.monotonic_cst)
+            check_continues(self.previous, self._schema, setup.classes, wanted.constraints)
         self._is_sparse = any(report.is_sparse for report in own.values())
         self._setup = planned(setup, family, own, columns, self._rng)
 
@@ -205,8 +205,8 @@ def _refuse(wanted: Parameters, arguments: Arguments) -> None:
     n_columns = wanted.settings.columns_per_round
     if n_columns != 1:
         raise ValueError(f"columns_per_round must be 1 on partitions, got {n_columns}")
-    if wanted.monotonic_cst is not None:
-        raise ValueError(f"monotonic_cst must be None on partitions, got {wanted.monotonic_cst!r}")
+    for name, given in wanted.constraints.items():
+        raise ValueError(f"{name} must be None on partitions, got {given!r}")
     if wanted.early_stopping is not None and VALID not in arguments.held_out():
         raise ValueError("early_stopping needs X_val and y_val, with collections")
 

@@ -30,7 +30,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `early_stopping` needs ``X_val`` and ``y_val``.
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
-    - `columns_per_round` must be 1 and `monotonic_cst` None.
+    - `columns_per_round` must be 1, `monotonic_cst` and `interaction_cst` None.
     - The client fits the init model, on up to 16,384 examples that the workers send to it.
     - `n_jobs` has no effect: workers use their threads.
     - With `warm_start`, training goes on from the coefficients of the fitted model; the result

@@ -40,7 +40,7 @@ class Bench:
     def __init__(self, examples: Examples, wanted: Parameters, previous: PreviousFit | None):
         schema, classes = examples.schema, examples.classes
         if previous is not None:
-            check_continues(previous, schema, classes, wanted.monotonic_cst)
+            check_continues(previous, schema, classes, wanted.constraints)
         if wanted.early_stopping is not None and VALID not in examples.held_out:
             fraction, seed = wanted.validation_fraction, wanted.random_state
             problem, held_out = split_off(examples.problem, classes, fraction, seed)
@@ -52,7 +52,7 @@ class Bench:
         self._init_models = InitFitter(init_rng, wanted.n_threads, schema.facts())
         n_priced = wanted.family.capabilities.n_priced(len(classes))
         self._binder = Binder(
-            schema, classes, examples.problem, n_priced, wanted.n_threads, wanted.monotonic_cst
+            schema, classes, examples.problem, n_priced, wanted.n_threads, wanted.constraints
         )
         self._releases = previous is None and not wanted.keeps_state
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 
+from cwboost.estimator.input.interactions import read_interactions
 from cwboost.estimator.input.monotonic import of_second_score, read_constraints
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.problem import Problem
@@ -19,7 +24,8 @@ __all__ = ["Binder"]
 class Binder:
     """Binds the family of `schema` to `problem`, and to problems of other weights.
 
-    With `releases`, X goes as soon as the family needs it no more.
+    `constraints` are those of the scores, by parameter. With `releases`, X goes as soon as the
+    family needs it no more.
     """
 
     def __init__(
@@ -29,12 +35,15 @@ class Binder:
         problem: Problem,
         n_targets: int,
         n_threads: int,
-        monotonic_cst=None,
+        constraints: Mapping[str, Any] = MappingProxyType({}),
     ):
         self._size = effective_size(problem.weight)
         self._schema = schema
         self._n_targets, self._n_threads = n_targets, n_threads
-        self._monotonic = _constraints(schema, classes, monotonic_cst, n_targets)
+        self._constraints = {
+            "monotonic": _monotonic(schema, classes, constraints.get("monotonic_cst"), n_targets),
+            "interactions": _interactions(schema, constraints.get("interaction_cst")),
+        }
         self._first: SealedPricer | None = None
 
     def bind(self, problem: Problem, rng, releases: bool = False) -> SealedPricer:
@@ -61,12 +70,12 @@ class Binder:
             weight=read_only(problem.weight),
             size=self._size,
             feature_names=None if schema.names is None else tuple(schema.feature_names),
-            monotonic=self._monotonic,
+            **self._constraints,
             **schema.facts(),
         )
 
 
-def _constraints(schema: InputSchema, classes, monotonic_cst, n_targets) -> np.ndarray | None:
+def _monotonic(schema: InputSchema, classes, monotonic_cst, n_targets) -> np.ndarray | None:
     """Return the monotonic constraints of the scores that are priced, None if there are none."""
     found = read_constraints(
         monotonic_cst, classes, schema.n_features, schema.names, schema.categories
@@ -75,3 +84,12 @@ def _constraints(schema: InputSchema, classes, monotonic_cst, n_targets) -> np.n
         return None
     check_capabilities(schema.family, requires=["monotonic"])
     return read_only(of_second_score(found) if n_targets < len(found) else found)
+
+
+def _interactions(schema: InputSchema, interaction_cst) -> np.ndarray | None:
+    """Return the sets of features that may interact, None for one set of all."""
+    found = read_interactions(interaction_cst, schema.n_features, schema.names)
+    if found is None:
+        return None
+    check_capabilities(schema.family, requires=["interactions"])
+    return read_only(found)

@@ -23,7 +23,6 @@ from cwboost.solvers.schedule import Settings
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike
 
     from cwboost.families.contract import WeakLearnerFamily
 
@@ -37,13 +36,17 @@ DEFAULTS = {
     "stagewise": {"C": 1e12, "learning_rate": 0.1, "subsample": 0.5},
 }
 
+CONSTRAINTS = ("monotonic_cst", "interaction_cst")
+"""Parameters that constrain the scores, which an init model would not keep."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     """What a fit was asked for.
 
     `n_estimators`, `probability_scale`, `early_stopping` (the metric) and `learning_rate` are None
-    if they are to be chosen, or not used; `init` is "auto" then. `keeps_state` is True if the state
+    if they are to be chosen, or not used; `init` is "auto" then. `constraints` are those of
+    `CONSTRAINTS` that are set. `keeps_state` is True if the state
     for an exact continuation may be needed.
     """
 
@@ -56,7 +59,7 @@ class Parameters:
     validation_fraction: float
     n_iter_no_change: int | str
     categorical_features: Any
-    monotonic_cst: ArrayLike | Mapping[Any, Any] | None
+    constraints: Mapping[str, Any]
     class_weight: Mapping[Any, float] | str | None
     warm_start: bool
     keeps_state: bool
@@ -77,6 +80,7 @@ class Parameters:
         check_callbacks(classifier.callbacks)
         check_verbose(classifier.verbose)
         family = resolve_weak_learner(classifier.weak_learner)
+        constraints = {name: getattr(classifier, name) for name in CONSTRAINTS}
         divides = family.capabilities.divides and classifier.monotonic_cst is None
         settings = _settings_of(classifier, divides)
         metric = watched_metric(classifier.early_stopping)
@@ -95,7 +99,7 @@ class Parameters:
             validation_fraction=fraction,
             n_iter_no_change=classifier.n_iter_no_change,
             categorical_features=classifier.categorical_features,
-            monotonic_cst=classifier.monotonic_cst,
+            constraints={name: given for name, given in constraints.items() if given is not None},
             class_weight=classifier.class_weight,
             warm_start=classifier.warm_start,
             keeps_state=bool(classifier.warm_start or any(asked)),

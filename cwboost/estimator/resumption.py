@@ -74,8 +74,11 @@ def previous_fit(classifier) -> PreviousFit | None:
     return PreviousFit(model, classifier._schema, classifier.history_, ensemble, state or None)
 
 
-def check_continues(previous: PreviousFit, schema: InputSchema, classes, monotonic_cst) -> None:
-    """Check that training on new data, of this schema and these classes, can go on."""
+def check_continues(previous: PreviousFit, schema: InputSchema, classes, constraints) -> None:
+    """Check that training on new data, of this schema and these classes, can go on.
+
+    `constraints` are those of the scores, by parameter.
+    """
     if previous.state is not None:
         _check_state(previous.state)
     before, family = previous.schema, schema.family
@@ -98,10 +101,10 @@ def check_continues(previous: PreviousFit, schema: InputSchema, classes, monoton
             "weak_learner must be of the kind of the fitted model if warm_start=True, got "
             f"{family.name!r}"
         )
-    if previous.model.base is not None and monotonic_cst is not None:
+    for name, given in constraints.items() if previous.model.base is not None else ():
         raise ValueError(
-            "monotonic_cst must be None if warm_start=True and the fitted model starts from an "
-            f"init model, which keeps no constraints, got {monotonic_cst!r}"
+            f"{name} must be None if warm_start=True and the fitted model starts from an init "
+            f"model, which keeps no constraints, got {given!r}"
         )
     for place in sorted(before.categories.keys() | schema.categories.keys()):
         if set(before.categories.get(place, ())) != set(schema.categories.get(place, ())):

@@ -63,6 +63,8 @@ class Capabilities:
         Largest number of categories of a column (`BindContext.categorical`); 0 refuses them.
     monotonic : bool, default=False
         `BindContext.monotonic` is kept.
+    interactions : bool, default=False
+        `BindContext.interactions` is kept.
     several_columns : bool, default=False
         `PricingRequest.n_columns` may be above 1.
     symmetric : bool, default=False
@@ -77,6 +79,7 @@ class Capabilities:
     deterministic: bool = True
     max_categories: int = 0
     monotonic: bool = False
+    interactions: bool = False
     several_columns: bool = False
     symmetric: bool = False
     divides: bool = False
@@ -127,6 +130,9 @@ class BindContext:
         Number of categories of each column, 0 of others; some may not occur in X.
     monotonic : ndarray of shape (n_targets, n_features), dtype int8, or None, default=None
         +1 if outputs for a target must not fall as the feature rises, -1 if they must not rise.
+    interactions : ndarray of shape (n_sets, n_features), dtype bool, or None, default=None
+        Sets of features: an output must be a sum of functions that read the features of one set
+        each, as a tree's is if one set holds every path. None for one set of all.
     """
 
     n_targets: int
@@ -140,6 +146,7 @@ class BindContext:
     categorical: np.ndarray | None = None
     n_categories: np.ndarray | None = None
     monotonic: np.ndarray | None = None
+    interactions: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)

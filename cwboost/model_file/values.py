@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from importlib import import_module
 from numbers import Integral, Real
 
@@ -49,8 +49,8 @@ class Encoder:
     def encode(self, value, where: str):
         """Return the node for `value`; `where` names the value in errors and its arrays.
 
-        Numbers of other types become int or float, other sequences become lists, and other arrays
-        (a Series, an Index) those of NumPy.
+        Numbers of other types become int or float, other sequences and sets become lists, and other
+        arrays (a Series, an Index) those of NumPy.
         """
         self._depth += 1
         if self._depth > DEPTH_LIMIT:
@@ -80,6 +80,8 @@ class Encoder:
             return _encode_estimator(value, self, where)
         if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
             return {KIND: "list", "items": self._items(value, where)}
+        if isinstance(value, Set):
+            return {KIND: "list", "items": self._items(sorted(value, key=repr), where)}
         raise TypeError(
             f"{where} is a {type(value).__qualname__}, which a model file cannot hold (it holds "
             "str, int, float, bool, None, lists, dicts, arrays of these, and families)"

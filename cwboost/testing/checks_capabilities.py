@@ -63,6 +63,19 @@ def check_monotonic(family):
         weights = weights * rng.uniform(0.5, 2.0, size=90)
 
 
+def check_interactions(family):
+    """Check that a learner reads features of one of two disjoint sets, if the weights want both."""
+    rng = np.random.default_rng(71)
+    X, others = rng.standard_normal((2, 90, 4))
+    sets = np.array([[True, True, False, False], [False, False, True, True]])
+    weights = np.sign(X[:, [0, 1, 0]] * X[:, [2, 3, 3]]).T * rng.integers(1, 9, size=90)
+    priced = bind(family, X, interactions=sets).price(weights, WHOLE)
+    assert_priced(family, priced, X, weights, "interactions", len(priced.learners))
+    outputs = [priced.learners.outputs(np.where(own, X, others)) for own in sets]
+    same = [(one == priced.learners.outputs(X)).all(axis=0) for one in outputs]
+    assert np.logical_or(*same).all(), "a learner reads features of two sets"
+
+
 def check_several_columns(family):
     """Check that up to `PricingRequest.n_columns` learners per target are the best and others."""
     for X in (pixels(), reals(40, 5)):

@@ -53,7 +53,7 @@ MODULES = (
 )
 
 OWN_WIDTHS = {"check_categories", "check_exact_at_scale", "check_monotonic", "check_one_feature"}
-OWN_WIDTHS |= {"check_sparse_memory"}
+OWN_WIDTHS |= {"check_sparse_memory", "check_interactions"}
 """Checks that need other numbers of features than a family with `make_X` takes."""
 
 # A check of a claim applies only to a family that makes the claim.
@@ -63,6 +63,7 @@ CLAIM_OF_CHECK = {
     "check_determinism": "deterministic",
     "check_exact_at_scale": "exact",
     "check_exact_pricing": "exact",
+    "check_interactions": "interactions",
     "check_missing_values": "missing_values",
     "check_monotonic": "monotonic",
     "check_partitions": "partitioned",

@@ -76,6 +76,7 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             missing_values=True,
             sparse_input=True,
             monotonic=True,
+            interactions=True,  # a stump compares one feature
             max_categories=2**16,
             several_columns=True,
             symmetric=True,

@@ -36,6 +36,9 @@ DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 5, 2048, 1.5
 LEAF_WEIGHT, FEWEST_LEAVES = 20, 25
 """Least weight of a leaf, if there is enough for the second number of leaves."""
 
+MOST_SETS = 256
+"""Sets of features that a node has a bit for."""
+
 NO_LIMIT = np.iinfo(np.int64).max
 
 
@@ -129,6 +132,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             sparse_input=True,
             max_categories=most,
             monotonic=True,
+            interactions=True,
             symmetric=True,
             divides=True,
         )
@@ -149,7 +153,14 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             n_threads=n_threads,
             n_categories=self._n_categories(context),
         )
-        return TreePricer(TreeGrower(binned, n_threads=n_threads, **settings), binned, context)
+        sets = context.interactions
+        if sets is not None and len(sets) > MOST_SETS:
+            raise ValueError(
+                f"interaction_cst must give at most {MOST_SETS} sets of columns for trees, got "
+                f"{len(sets)}"
+            )
+        grower = TreeGrower(binned, n_threads=n_threads, sets=sets, **settings)
+        return TreePricer(grower, binned, context)
 
     def check_partitioned(self):
         if self.max_leaf_nodes is not None:

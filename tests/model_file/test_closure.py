@@ -175,6 +175,9 @@ PARAMETERS = {
             ]
         ),
     ),
+    "interaction_cst": st.sampled_from(
+        [None, "pairwise", [{0, 1}], ((0,), frozenset({1, 2})), [range(2)], np.array([[0, 1]])]
+    ),
     "weak_learner": st.sampled_from(
         ["stump", ["stump", "tree"], ("tree", "stump"), MixedFamily(("stump",)), "tree"]
     ),

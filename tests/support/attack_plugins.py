@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import NamedTuple
 from attack import Strike, edited
 from reference_family import every_stump
 
-from cwboost import CWBoostClassifier, StumpFamily
+from cwboost import CWBoostClassifier, StumpFamily, TreeFamily
 from cwboost.datasets import load_vowel
 from cwboost.testing.runner import _all_checks
 
@@ -114,6 +115,13 @@ class LastWins(StumpFamily):
         plan = super().plan(descriptions, context)
         plan.merge = last
         return plan
+
+
+class Unsets(TreeFamily):
+    """Forgets which features may interact."""
+
+    def bind_rows(self, X, rows, context):
+        return super().bind_rows(X, rows, replace(context, interactions=None))
 
 
 def last(one, other):
@@ -411,7 +419,10 @@ PLACES = CHECKS | {
     "enumerated": partial(CHECKS["exact_pricing"], brute_force=every_stump),
     "fit": fitted_with,
 }
-CASES = [Case(LastWins, (), "partitions", "the edges of the learners are")] + [
+CASES = [
+    Case(LastWins, (), "partitions", "the edges of the learners are"),
+    Case(Unsets, (), "interactions", "a learner reads features of two sets"),
+] + [
     Case(make, ((old, new), *more), place, message)
     for make, faults in ((family, FAULTS), (init_model, FAULTS_OF_INIT))
     for old, rows in faults.items()

@@ -259,6 +259,7 @@ cdef bint start_growth(
 ) noexcept nogil:
     """Take the rows that have a weight and find the root's split; False if memory ran out."""
     root.fixed, root.index, root.depth, root.seed = False, 0, 0, seed
+    memset(root.sets, 0xff, sizeof(root.sets))
     tree.scale = scale_of(weights, X.n_rows)
     load_weights(X, work, weights, tree.scale, root)
     root.least_mass = settings.leaf_mass * root.mass

@@ -11,6 +11,7 @@ class TreeGrower:
         binned: BinnedMatrix,
         *,
         n_threads: int,
+        sets: NDArray[np.bool_] | None = None,
         **settings: object,
     ) -> None: ...
     def grow(

@@ -53,6 +53,9 @@ cdef class TreeGrower:
     ----------
     binned : cwboost.kernels.BinnedMatrix
     n_threads : int
+    sets : ndarray of shape (n_sets, n_features), dtype bool, default=None
+        The features on a path from the root to a leaf are in one of these sets, at most 256; None
+        for one set of all.
     **settings
         criterion : int
             A value of `TREE_CRITERIA`.
@@ -69,9 +72,9 @@ cdef class TreeGrower:
     cdef Workspace space
     cdef object kept
 
-    def __cinit__(self, binned, *, int n_threads, **settings):
+    def __cinit__(self, binned, *, int n_threads, sets=None, **settings):
         self.settings = settings
-        self.space = Workspace(binned.bins, binned, n_threads, self.settings.max_features)
+        self.space = Workspace(binned.bins, binned, n_threads, self.settings.max_features, sets)
 
     def grow(self, weights, seeds, rows=None, monotonic=None):
         """Grow one tree per row of weights.

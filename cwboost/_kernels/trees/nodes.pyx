@@ -9,7 +9,7 @@ import numpy as np
 
 from cwboost._kernels.trees.draws cimport child_seed
 from cwboost._kernels.trees.search cimport split_point
-from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode
+from cwboost._kernels.trees.types cimport SET_WORDS, Matrix, Node, Settings, Tree, TreeNode
 
 cdef double SMALLEST_TOTAL = 1e-300
 
@@ -86,7 +86,7 @@ cdef bint split_node(
     cdef uint8_t first
     cdef uint32_t width
     cdef double threshold = split_point(X, &node.split, &first, &width), gain
-    cdef int64_t k
+    cdef int64_t k, word
     cdef TreeNode *parent
     children[0].sum, children[1].sum = node.split.left_sum, node.sum - node.split.left_sum
     children[0].mass, children[1].mass = node.split.left_mass, node.mass - node.split.left_mass
@@ -98,6 +98,10 @@ cdef bint split_node(
         children[k].index = <int32_t> tree.n
         children[k].start = children[k].end = 0
         children[k].squares = 0
+        for word in range(SET_WORDS):
+            children[k].sets[word] = node.sets[word]
+            if X.sets != NULL:
+                children[k].sets[word] &= X.sets[SET_WORDS * node.split.feature + word]
         if not add_leaf(tree, children[k].sum):
             return False
     if tree.monotonic != NULL and tree.monotonic[node.split.feature] != 0:

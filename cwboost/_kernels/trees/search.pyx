@@ -17,7 +17,8 @@ from cwboost._kernels.trees.kernels cimport kernels
 from cwboost._kernels.trees.saved cimport (
     is_worth_saving, release, save_histograms, sums_of)
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, Matrix, Node, Settings, Tree, Work, cwb_pair, cwb_rules, cwb_scan, cwb_split)
+    CWB_BINS, SET_WORDS, Matrix, Node, Settings, Tree, Work, cwb_pair, cwb_rules, cwb_scan,
+    cwb_split)
 
 cdef extern from "trees/categories.h" nogil:
     void cwb_order_categories(cwb_scan *scan)
@@ -28,15 +29,27 @@ cdef extern from "common/threshold.h" nogil:
 cdef double ROUNDING = 1e-12  # gains up to this fraction of a node's mass are none
 
 
+cdef bint may_interact(const Matrix *X, const Node *node, int32_t feature) noexcept nogil:
+    """Return True if a set holds the feature and all features on the path to the node."""
+    cdef int k
+    cdef bint found = X.sets == NULL
+    for k in range(0 if found else SET_WORDS):
+        found = found or node.sets[k] & X.sets[SET_WORDS * feature + k] != 0
+    return found
+
+
 cdef bint best_of_scan(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
     cwb_split *split
 ) noexcept nogil:
-    """Find the best split from work.scan; False if the feature is constant in the node."""
+    """Find the best split from work.scan; False if there can be none on this feature."""
     cdef cwb_rules rules
     rules.criterion = settings.criterion
     rules.least, rules.least_mass = ROUNDING * node.mass, node.least_mass
     split.feature = feature
+    if not may_interact(X, node, feature):
+        split.gain = -INFINITY
+        return False
     split.categorical = X.categorical != NULL and X.categorical[feature]
     if split.categorical:
         cwb_order_categories(&work.scan)
@@ -52,7 +65,8 @@ cdef int64_t search_codes(
 ) noexcept nogil:
     """Write the best split of a node on features[places[i]] to splits[places[i]].
 
-    Returns the number of features that are not constant in the node.
+    Returns the number of features that the node may be split on: not constant, in a set with
+    those above.
     """
     cdef int64_t i = 0, k, size, n_varying = 0
     cdef int32_t[8] own
@@ -80,7 +94,7 @@ cdef int64_t search_features(
     """Find the best splits of one or two nodes on work.features[drawn:drawn + n_batch].
 
     Those of node k go to work.splits[k * n_usable + drawn:]. Returns the number of features that
-    are not constant in the last node.
+    the last node may be split on.
     """
     cdef int64_t i, k, n_rows = 0, n_pending = 0, n_varying = 0
     cdef const int32_t *features = work.features + drawn
@@ -219,7 +233,7 @@ cdef int64_t search_saved(
 cdef void find_among_drawn(
     const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *node
 ) noexcept nogil:
-    """Find the best split of a node among features drawn until enough of them vary there."""
+    """Find the best split of a node among features drawn until enough can split it."""
     cdef int64_t drawn = 0, n_varying = 0, n_batch
     while n_varying < settings.max_features and drawn < X.n_usable:
         n_batch = min(settings.max_features - n_varying, X.n_usable - drawn)

@@ -22,6 +22,9 @@ cdef extern from "trees/types.h" nogil:
         double missing_mass
         int32_t n
 
+cdef enum:
+    SET_WORDS = 4  # of 64 bits: sets of features that may interact
+
 cdef struct Matrix:
     # Binned features. Dense: the code of (row, feature) is codes[feature * n_rows + row]. A
     # feature that is `listed` also has its entries indptr[feature]:indptr[feature + 1], the rows
@@ -39,6 +42,7 @@ cdef struct Matrix:
     const int64_t *bin_start
     const double *lowest
     const double *highest  # of the values in bin bin_start[feature] + code
+    const uint64_t *sets  # bits of each feature: the sets that hold it; NULL without constraints
 
 cdef struct Settings:
     int64_t max_depth, max_leaves, max_features
@@ -52,6 +56,7 @@ cdef struct Node:
     int64_t start, end, depth
     double sum, mass, squares, least_mass
     uint64_t seed  # of its draws of features
+    uint64_t[SET_WORDS] sets  # bits of the sets that hold all features on its path
     bint fixed  # a monotonic constraint sets its output: it is not split
     int32_t index
     int32_t saved  # place of its histograms among those that are saved, -1 for none

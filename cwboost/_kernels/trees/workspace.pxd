@@ -8,10 +8,11 @@ cdef class Workspace:
     cdef Rows *rows  # a tree's, for every thread
     cdef int n_threads
     cdef readonly object bins
-    cdef object usable, categorical, arrays
+    cdef object usable, categorical, sets, arrays
     cdef list blocks
     cdef _read_bins(self, bins)
     cdef _read_codes(self, binned)
+    cdef _read_sets(self, sets)
     cdef _allocate(self)
     cdef _allocate_saved(self, int64_t n_saved)
     cdef void *_scratch(self, size_t size) except NULL

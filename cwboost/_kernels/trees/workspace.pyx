@@ -1,14 +1,15 @@
 """A binned matrix in the form that kernels read, and the scratch memory of threads."""
 
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint8_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, use_rows
-from cwboost._kernels.trees.types cimport CWB_BINS, Rows, Work, cwb_pair, cwb_split
+from cwboost._kernels.trees.types cimport (
+    CWB_BINS, SET_WORDS, Rows, Work, cwb_pair, cwb_split)
 
 from cwboost._kernels.common.aligned import aligned_zeros
 
@@ -29,9 +30,11 @@ cdef class Workspace:
     n_threads : int
     n_saved : int, default=0
         Features whose histograms a node saves; 0 if none does.
+    sets : ndarray of shape (n_sets, n_features), dtype bool, default=None
+        Sets of features that may interact, at most 256; None for one set of all.
     """
 
-    def __cinit__(self, bins, binned, int n_threads, int64_t n_saved=0):
+    def __cinit__(self, bins, binned, int n_threads, int64_t n_saved=0, sets=None):
         self.work, self.rows = NULL, NULL
         self.blocks = []
         self.n_threads = n_threads
@@ -41,6 +44,8 @@ cdef class Workspace:
         self._read_bins(bins)
         if binned is not None:
             self._read_codes(binned)
+        if sets is not None:
+            self._read_sets(sets)
         self._allocate()
         self._allocate_saved(n_saved)
 
@@ -85,6 +90,17 @@ cdef class Workspace:
                 self.X.fewest_entries = min(self.X.fewest_entries, indptr[f + 1] - indptr[f])
         if self.X.codes == NULL:
             self.X.fewest_entries = -1
+
+    cdef _read_sets(self, sets):
+        """Take the address of the bits of the sets, which self.sets keeps alive."""
+        n_sets, n_features = sets.shape
+        if n_sets > 64 * SET_WORDS:
+            raise ValueError(f"sets must be at most {64 * SET_WORDS}, got {n_sets}")
+        members = np.zeros((n_features, 64 * SET_WORDS), dtype=np.uint8)
+        members[:, :n_sets] = sets.T
+        self.sets = np.packbits(members, axis=1).view(np.uint64)
+        cdef const uint64_t[:, ::1] bits = self.sets
+        self.X.sets = &bits[0, 0]
 
     cdef _allocate(self):
         cdef int t

@@ -99,6 +99,7 @@ SHARED = [
     {"form": sp.csc_array},
     {"categories": "subsets", "n_categories": np.repeat([0, 40], [10, 2])},
     {"monotonic": np.tile(np.repeat(np.int8([1, -1, 0]), [1, 1, 10]), (4, 1))},
+    {"interactions": np.eye(4, dtype=bool).repeat(3, axis=1), "max_features": 6},
     {"criterion": "edge", "max_depth": 2},
     {"max_depth": 1},
     {"max_features": 7, "max_depth": None},
@@ -118,12 +119,12 @@ def test_trees_that_threads_share_have_the_same_bits(case):
     weights[:, rows] = signed_weights(rng, len(rows), 4)
     params = {"max_features": None} | case
     X = params.pop("form", np.asarray)(X)
-    n_categories, monotonic = params.pop("n_categories", None), params.pop("monotonic", None)
+    known = {name: params.pop(name, None) for name in ("n_categories", "interactions")}
+    monotonic = params.pop("monotonic", None)
 
     def grown(n_trees, n_threads):
-        known = {"n_threads": n_threads, "n_categories": n_categories}
         known["monotonic"] = None if monotonic is None else monotonic[:n_trees]
-        pricer = bind(TreeFamily(**params), X, n_trees, 3, **known)
+        pricer = bind(TreeFamily(**params), X, n_trees, 3, n_threads=n_threads, **known)
         request = cwboost.PricingRequest(rows=rows)
         priced = pricer.price(weights[:n_trees], request)
         found = [*priced.learners.arrays().values(), priced.outputs, priced.edges]
