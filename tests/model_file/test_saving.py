@@ -13,7 +13,8 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
-from cwboost import CWBoostClassifier, load_model
+from cwboost import CWBoostClassifier, ModelFileError, load_model
+from cwboost.model_file import saving
 
 X, Y = load_iris(return_X_y=True)
 
@@ -41,6 +42,18 @@ def test_without_stages(reference, path):
         loaded.predict(X, n_estimators=3)
     assert clf.ensemble_.path.staged
     clf.predict(X, n_estimators=3)
+
+
+def test_a_file_holds_at_most_so_many_classes(model, path, monkeypatch):
+    model.save(path)
+    monkeypatch.setattr(saving, "MAX_CLASSES", 3)
+    model.save(path)
+    assert len(load_model(path).classes_) == 3
+    monkeypatch.setattr(saving, "MAX_CLASSES", 2)
+    with pytest.raises(ValueError, match="at most 2 classes"):
+        model.save(path)
+    with pytest.raises(ModelFileError, match="at most 2 labels, got 3"):
+        load_model(path)
 
 
 def test_generators_and_callbacks_are_not_stored(reference, path):
