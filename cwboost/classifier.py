@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
     from typing_extensions import Self
 
+    from cwboost.estimator.rounds import RoundLoop
     from cwboost.families.contract import WeakLearnerFamily
     from cwboost.families.init_contract import InitModel
     from cwboost.support.types import Features
@@ -287,9 +288,13 @@ class CWBoostClassifier(BoostingClassifier):
             wanted, previous = Parameters.of(self), previous_fit(self)
             arguments = Arguments(X, y, sample_weight, X_val, y_val, sample_weight_val, eval_sets)
             with self._bench(arguments, wanted, previous) as bench:
-                start, plan = recipe.decide(wanted, bench)
-                fitting.run(bench.loop(start, plan))
+                fitting.run(self._decide(wanted, bench))
         return self
+
+    def _decide(self, wanted: Parameters, bench: Bench) -> RoundLoop:
+        """Return the loop of the training that the recipe decides on."""
+        start, plan = recipe.decide(wanted, bench)
+        return bench.loop(start, plan)
 
     def _bench(
         self, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from concurrent.futures import CancelledError
 from time import perf_counter, sleep
@@ -10,13 +11,16 @@ import dask
 import numpy as np
 from distributed import Client, get_worker, wait
 
-from cwboost.dask.crew import Crew
+from cwboost.dask.crew import Crew, PartitionsLost
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.input.collections import started
+from cwboost.dask.one_worker import Job, Progress, WorkerFit
 from cwboost.families.sealing.faults import add_note
 
 __all__ = ["ActorCrew", "PartitionsLost"]
+
+logger = logging.getLogger(__name__)
 
 DIRECT_SECONDS = 5.0
 """Time in which a worker must answer a direct call; else calls go through the scheduler."""
@@ -30,15 +34,18 @@ LOOK_SECONDS = 2.0
 PATIENCE_SECONDS = 60.0
 """Time to wait for a worker if none is left."""
 
+SHARE = 0.25
+"""Data that take at most this share of a worker's memory may be trained on there as a whole: at its
+peak, a fit takes thrice as much."""
+
+SMALL = 2**24
+"""Bytes of data below which messages take longer than a round, if a round asks few questions."""
+
 MOST_LOSSES = 100
 """Losses of workers after which training gives up."""
 
 MOST_CANCELLED = 3
 """Times that the sources of partitions may be cancelled while they are computed."""
-
-
-class PartitionsLost(RuntimeError):
-    """Partitions were lost and could not be rebuilt; the finished rounds are kept."""
 
 
 class RemoteHost(Host):
@@ -56,10 +63,22 @@ class RemoteHost(Host):
 
     def bind(self, setup, keys=()) -> None:
         """Prepare every partition when the worker has let go of the data of `keys`; see `Host`."""
+        self._wait_for_release(keys)
+        super().bind(setup)
+
+    def train(self, job: Job, keys=()) -> None:
+        """Begin a fit on the examples of all partitions."""
+        self._wait_for_release(keys)
+        self.fit = WorkerFit(self.chunks, job, self.n_threads)
+
+    def ask_fit(self, method, *arguments):
+        """Return the result of a method of the fit."""
+        return getattr(self.fit, method)(*arguments)
+
+    def _wait_for_release(self, keys) -> None:
         data, end = get_worker().data, perf_counter() + RELEASE_SECONDS
         while any(key in data for key in keys) and perf_counter() < end:
             sleep(0.005)
-        super().bind(setup)
 
 
 class ActorCrew(Crew):
@@ -68,14 +87,21 @@ class ActorCrew(Crew):
     One actor per worker holds the partitions whose blocks the scheduler put there. If a worker is
     lost, its partitions are computed again from their sources, arguments of `Chunk` whose blocks
     are Delayed, and brought to the present state by repeating the logged operations.
+
+    If all data fit on one worker, that one gets all partitions, and `place` is the reason. With
+    `asks_once`, only small data do.
     """
 
-    def __init__(self, client: Client, sources):
+    def __init__(self, client: Client, sources, asks_once: bool = True):
         super().__init__()
         self.client = client
         self.sources = list(sources)
+        self.asks_once = asks_once
+        self.place = ""
+        self.is_whole: bool | None = None
         self.n_losses = 0
-        self._setup = None
+        self._prepared: tuple | None = None
+        self._n_rounds = 0
         self._chunks: dict = {}
         self._actors: dict = {}
         self._held: dict = {}
@@ -87,11 +113,28 @@ class ActorCrew(Crew):
         self._prefer_direct()
 
     def bind(self, setup) -> None:
-        self._setup = setup
         # The actors alone hold the blocks now, unless the user keeps them too, and let go of one
         # partition's after the other.
         super().bind(setup, self._release_chunks())
         self._release_chunks()
+        self._prepared = "bind", (setup,)
+
+    def train(self, job: Job) -> None:
+        """Begin a fit on the one worker that holds all partitions."""
+        self._on_all("train", job, self._release_chunks())
+        self._release_chunks()
+        self._prepared = "train", (job,)
+
+    def advance(self, until: int, seconds: float) -> Progress:
+        """Let the one worker go on; see `WorkerFit`."""
+        progress = self.ask_fit("advance", until, seconds)
+        self._n_rounds = progress.n_rounds
+        return progress
+
+    def ask_fit(self, method, *arguments):
+        """Return the result of a method of the one worker's fit."""
+        (result,) = self._on_all("ask_fit", method, *arguments)
+        return result
 
     def _release_chunks(self) -> list:
         """Tell the scheduler that the chunks are not needed, and return their keys.
@@ -171,9 +214,12 @@ class ActorCrew(Crew):
     def _replaced(self, partitions, method, arguments) -> tuple[list, list]:
         """Rebuild partitions on other workers, then call the method there."""
         new = self._place(partitions)
-        if method == "run":
-            for step, given in (("bind", self._setup), ("run", self.history())):
-                _, lost = self._call(new, step, (given,))
+        if self._prepared is not None:
+            repeated = "run", (self.history(),)
+            if self.is_whole:
+                repeated = "ask_fit", ("advance", self._n_rounds)
+            for step, given in (self._prepared, repeated):
+                _, lost = self._call(new, step, given)
                 if lost:
                     return [], list(new)  # all of them are given up
             self._release_chunks()
@@ -252,11 +298,25 @@ class ActorCrew(Crew):
         """Return the partitions by the address that holds their chunk."""
         holders = self.client.who_has(list(futures.values()))
         there, grouped = self._wait_for_worker(), defaultdict(list)
+        if self.is_whole is None:
+            self._decide_place(futures, there)
+        if self.is_whole:
+            return {_strongest(there): list(futures)}
         for index, future in futures.items():
             addresses = [a for a in holders.get(future.key, ()) if a in there] or list(there)
             least = min(addresses, key=lambda address: len(grouped[address]))
             grouped[least].append(index)
         return {address: indices for address, indices in grouped.items() if indices}
+
+    def _decide_place(self, futures, workers) -> None:
+        """Decide whether one worker gets all chunks."""
+        keys = [future.key for future in futures.values()]
+        n_bytes = sum(self.client.nbytes(keys, summary=False).values())
+        limit = workers[_strongest(workers)]["memory_limit"] or np.inf
+        self.is_whole = n_bytes <= min(SHARE * limit, SMALL if self.asks_once else np.inf)
+        where = "one worker has room for" if self.is_whole else f"{len(keys)} partitions hold"
+        self.place = f"{where} {n_bytes:,} bytes of data"
+        logger.info("%s", self.place)
 
     def _start(self, address, chunks):
         """Start an actor on a worker; None if the worker is gone."""
@@ -266,7 +326,7 @@ class ActorCrew(Crew):
         future = self.client.submit(
             RemoteHost,
             chunks,
-            workers[address]["nthreads"],
+            threads_of_host(address, workers) if self.is_whole else workers[address]["nthreads"],
             actor=True,
             workers=[address],
             allow_other_workers=False,
@@ -330,3 +390,19 @@ def _release(actor) -> None:
     """
     if actor._future is not None:
         actor._future.release()
+
+
+def _strongest(workers) -> str:
+    """Return the address of the worker whose host has most threads, then of most memory."""
+
+    def strength(address):
+        limit = workers[address]["memory_limit"] or np.inf
+        return threads_of_host(address, workers), limit, address
+
+    return max(workers, key=strength)
+
+
+def threads_of_host(address, workers) -> int:
+    """Return the number of threads of all workers on the host of one, which is the only to work."""
+    host = workers[address]["host"]
+    return sum(own["nthreads"] for own in workers.values() if own["host"] == host)

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import PartitionedSets, holdout_run
 from cwboost.dask.initial import SharedExamples, shared_examples
 from cwboost.dask.input.collections import sources
 from cwboost.dask.master import PartitionedMaster
+from cwboost.dask.one_worker import Job, followed_loop
 from cwboost.dask.problem import planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.bench import planned_loop
@@ -44,7 +47,6 @@ class PartitionedBench:
     def __init__(
         self, client, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
     ):
-        _refuse(wanted, arguments)
         self._wanted, self.previous = wanted, previous
         self._rng = generator_of(wanted.random_state)
         self._init_rng, self._holdout_rng = self._rng.spawn(2)
@@ -53,10 +55,12 @@ class PartitionedBench:
         self._roles = {_role(name): name for name in arguments.held_out()}
         for name, (X, y, weight) in arguments.held_out().items():
             tasks += sources(X, y, weight, _role(name), names_of_set(name), first=len(tasks))
-        self._crew = ActorCrew(client, tasks)
+        self._crew = ActorCrew(client, tasks, getattr(wanted.family, "asks_once", False))
         self._is_bound = False
         try:
             self._crew.start()
+            if not self._crew.is_whole:
+                _refuse(wanted, arguments, self._crew.place)
             self._read(n_training)
         except BaseException:
             self._crew.close()
@@ -68,7 +72,7 @@ class PartitionedBench:
         given = wanted.categorical_features
         known = None if self.previous is None else self.previous.schema.categories
         encoding, columns = shared_encoding(crew.collect("columns", given), family, given, known)
-        reports = crew.collect("describe", family, encoding)
+        reports = crew.collect("report", family, encoding)
         own = {index: reports[index] for index in range(n_training)}
         setup = shared_problem(own, encoding, family, wanted.settings.C, wanted.class_weight)
         self._schema = InputSchema(
@@ -81,7 +85,30 @@ class PartitionedBench:
         if self.previous is not None:
             check_continues(self.previous, self._schema, setup.classes, wanted.constraints)
         self._is_sparse = any(report.is_sparse for report in own.values())
-        self._setup = planned(setup, family, own, columns, self._rng)
+        if crew.is_whole:
+            self._begin_whole(encoding)
+        else:
+            descriptions = crew.collect("describe", family, encoding)
+            self._setup = planned(setup, family, descriptions, columns, self._rng)
+
+    def _begin_whole(self, encoding) -> None:
+        """Let one worker decide and begin to train."""
+        seed = self._wanted.random_state
+        if not isinstance(seed, Integral):
+            # If the worker is lost, another one begins again with the same seed.
+            seed = int(check_random_state(seed).randint(2**31))
+        wanted = replace(self._wanted, callbacks=[], verbose=0, random_state=seed)
+        job = Job(wanted, self.previous, self._schema, encoding, self._roles, self._crew.place)
+        self._crew.train(job)
+
+    @property
+    def is_whole(self) -> bool:
+        """True if one worker trains, so that it has decided all."""
+        return self._crew.is_whole
+
+    def followed_loop(self) -> RoundLoop:
+        """Return the loop of the training of one worker."""
+        return followed_loop(self._crew, self._wanted)
 
     def __enter__(self) -> PartitionedBench:
         return self
@@ -165,7 +192,7 @@ class PartitionedBench:
         return planned_loop(
             PartitionedOutcome,
             wanted,
-            plan,
+            plan.because("place", self._crew.place),
             training=training,
             schema=self._schema,
             classes=classes,
@@ -199,16 +226,16 @@ class PartitionedOutcome(BoostingOutcome):
         return super().snapshot(estimator.to_local(fitted=False))
 
 
-def _refuse(wanted: Parameters, arguments: Arguments) -> None:
-    """Raise an error for what partitions cannot do."""
+def _refuse(wanted: Parameters, arguments: Arguments, place: str) -> None:
+    """Raise an error for what partitions cannot do, of which `place` says why there are any."""
     check_members([wanted.family])
     n_columns = wanted.settings.columns_per_round
     if n_columns != 1:
-        raise ValueError(f"columns_per_round must be 1 on partitions, got {n_columns}")
+        raise ValueError(f"columns_per_round must be 1 on partitions, got {n_columns}: {place}")
     for name, given in wanted.constraints.items():
-        raise ValueError(f"{name} must be None on partitions, got {given!r}")
+        raise ValueError(f"{name} must be None on partitions, got {given!r}: {place}")
     if wanted.early_stopping is not None and VALID not in arguments.held_out():
-        raise ValueError("early_stopping needs X_val and y_val, with collections")
+        raise ValueError(f"early_stopping needs X_val and y_val on partitions: {place}")
 
 
 def _role(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import dask
 import numpy as np
@@ -16,6 +17,7 @@ from cwboost.dask.input.collections import predicted
 from cwboost.estimator.examples import Arguments
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.resumption import PreviousFit
+from cwboost.estimator.rounds import RoundLoop
 
 __all__ = ["DaskCWBoostClassifier"]
 
@@ -23,7 +25,10 @@ __all__ = ["DaskCWBoostClassifier"]
 class DaskCWBoostClassifier(CWBoostClassifier):
     """`CWBoostClassifier` trained on Dask collections, on the workers of a cluster.
 
-    The parameters are those of `CWBoostClassifier`, with these differences:
+    Data that fit on one worker are trained there, as on one machine: trees and other weak learners
+    that ask partitions often, up to a quarter of the worker's memory; stumps and projections up to
+    16 MB. `n_jobs` has no effect: workers use their threads. Larger data stay divided into
+    partitions, with these differences of the parameters:
 
     - `weak_learner` must be able to price on partitions (`cwboost.PartitionedFamily`): stumps,
       trees, projections and mixtures of these are, "auto" among them.
@@ -32,7 +37,6 @@ class DaskCWBoostClassifier(CWBoostClassifier):
       since it takes one exchange of messages per evaluation.
     - `columns_per_round` must be 1, `monotonic_cst` and `interaction_cst` None.
     - The client fits the init model, on up to 16,384 examples that the workers send to it.
-    - `n_jobs` has no effect: workers use their threads.
     - With `warm_start`, training goes on from the coefficients of the fitted model; the result
       equals one uninterrupted fit up to rounding.
 
@@ -46,11 +50,14 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     `fit` takes Dask collections: arrays, or a dataframe or series, divided by rows into partitions
     of NumPy, pandas or SciPy sparse blocks; labels and weights have the partitions of their X. An
     error of a partition names it. If workers and the source of their partitions are lost, `fit`
-    raises PartitionsLost and keeps the finished rounds.
+    raises PartitionsLost and keeps the finished rounds; of one worker those that it reported last,
+    every ten seconds.
 
-    For given partitions, parameters and seed, the model has the same bits for any number of workers
-    and threads, and if workers are lost and replaced during training. Fitted attributes are those
-    of `CWBoostClassifier`; `to_local` returns such a classifier.
+    On one worker, the model has the bits of `CWBoostClassifier` with the same seed, an int. On
+    partitions it has, for given partitions, parameters and seed, the same bits for any number of
+    workers and threads. Both hold if workers are lost and replaced during training. Fitted
+    attributes are those of `CWBoostClassifier`, and ``plan_.reasons["place"]`` says where training
+    happened; `to_local` returns such a classifier.
 
     Predictions are those of `CWBoostClassifier`, made lazily for a Dask collection: the result of
     an array is a Dask array, that of a dataframe a series or dataframe.
@@ -69,6 +76,10 @@ class DaskCWBoostClassifier(CWBoostClassifier):
                 "with Client(address)"
             )
         return PartitionedBench(client, arguments, wanted, previous)
+
+    def _decide(self, wanted: Parameters, bench: Any) -> RoundLoop:
+        """Return the loop of the training: of one worker, which has decided, or of partitions."""
+        return bench.followed_loop() if bench.is_whole else super()._decide(wanted, bench)
 
     # ---------------------------------------------------------------- after training
 

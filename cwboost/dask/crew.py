@@ -5,10 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import reduce
 
-__all__ = ["Crew"]
+__all__ = ["Crew", "PartitionsLost"]
 
 READING = {"price", "measure", "gradient", "left_out", "labels", "scores"}
 """Operations that leave a partition as it is."""
+
+
+class PartitionsLost(RuntimeError):
+    """Partitions were lost and could not be rebuilt; the rounds that the client knows are kept."""
 
 
 class Crew(ABC):

@@ -9,9 +9,10 @@ import numpy as np
 
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
+from cwboost.dask.input.chunks import joined_set
 from cwboost.dask.master import PartitionedMaster, sum_in_order
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
-from cwboost.estimator.examples import VALID, HeldOut
+from cwboost.estimator.examples import VALID
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.held_out.followed import followed_sets
 from cwboost.estimator.held_out.metrics import Metric
@@ -33,7 +34,7 @@ class PartitionedSets:
         examples = {}
         for role, name in names.items():
             own = [(y, weight) for of, y, weight in parts if of == role]
-            examples[name] = _joined(role, own)
+            examples[name] = joined_set(role, own)
         self._sets = followed_sets(examples, classes, watched, None)
         self._roles = list(names)
         self._n_learners = 0
@@ -69,19 +70,6 @@ class PartitionedSets:
         role = self._roles[self._sets.index(valid)]
         (parts,) = self._crew.ask(("scores", (model.ensemble, role)))
         return calibrated(model, np.concatenate(parts), valid.y, valid.weight, fits_scale)
-
-
-def _joined(role: str, parts) -> HeldOut:
-    """Return the examples of a set, whose features stay where they are."""
-    if not parts:
-        raise ValueError(f"the {role} data have no rows: all partitions are empty")
-    y = np.concatenate([y for y, _ in parts])
-    if parts[0][1] is None:
-        return HeldOut(None, y, None)
-    weight = np.concatenate([weight for _, weight in parts])
-    if not weight.sum() > 0:
-        raise ValueError(f"the weights of the {role} data leave no example: all are zero")
-    return HeldOut(None, y, weight)
 
 
 @contextmanager

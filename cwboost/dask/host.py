@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
 from scipy import sparse
 
-from cwboost.dask.input.chunks import Chunk, checked, report
+from cwboost.dask.input.chunks import Chunk, checked, named, report
 from cwboost.dask.input.encoding import Encoding, columns_of
 from cwboost.dask.partition import HeldOutPartition, Partition
 from cwboost.families.partitioned import PartitionContext, PricingPlan
-from cwboost.families.sealing.faults import add_note
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["Host", "Setup", "named"]
+__all__ = ["Host", "Setup"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +87,7 @@ class Host:
                 found[index] = columns_of(chunk.X, chunk.role, categorical_features)
         return found
 
-    def describe(self, family, encoding) -> dict:
+    def report(self, family, encoding) -> dict:
         """Check and encode every chunk; return a report by partition."""
         reports = {}
         for index, chunk in self.chunks.items():
@@ -98,6 +96,19 @@ class Host:
                 reports[index] = report(chunk, family)
             return_memory()
         return reports
+
+    def describe(self, family, encoding) -> dict:
+        """Return what the family needs to know of every training partition that has examples."""
+        found = {}
+        for index, chunk in self.chunks.items():
+            if chunk.role == "training":
+                with named(index, chunk.role):
+                    used = (chunk := checked(chunk, encoding)).weights() > 0
+                    if used.any():
+                        X = chunk.X if used.all() else chunk.X[used]
+                        found[index] = family.describe(X)
+                return_memory()
+        return found
 
     def examples(self, setup: Setup, most: int) -> dict:
         """Return some training examples, evenly spaced among all by class, by partition.
@@ -160,10 +171,7 @@ class Host:
 
     def _bind_held_out(self, chunk: Chunk, setup: Setup) -> None:
         X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X
-        label, known = chunk.encode(setup.classes)
-        if not known.all():
-            unknown = chunk.y[~known][0]
-            raise ValueError(f"y must hold only labels of the training data, got {unknown!r}")
+        label = chunk.encode_held_out(setup.classes)
         base = setup.base_of(X, None, self.n_threads)
         self.held_out[chunk.index] = HeldOutPartition(
             X, label, chunk.weight, len(setup.classes), chunk.role, base
@@ -194,18 +202,3 @@ def return_memory() -> None:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
             trim(0)
-
-
-@contextmanager
-def named(index: int, role: str):
-    """Name the partition in errors that come from it."""
-    where = f"partition {index} of the {role} data"
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        of_partition = type(error)(f"{where}: {error}")
-        of_partition.partition = index
-        raise of_partition from error
-    except Exception as error:
-        add_note(error, f"in {where}")
-        raise

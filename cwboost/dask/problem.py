@@ -48,8 +48,8 @@ def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
     return Setup(None, encoding, labels[kept], factor[kept], exponent, q, masses, of_partition)
 
 
-def planned(setup: Setup, family, reports, columns: Columns, rng) -> Setup:
-    """Return a setup with the family's plan."""
+def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
+    """Return a setup with the family's plan for partitions of these descriptions, by index."""
     counts, names = setup.class_counts, columns.names
     context = BindContext(
         n_targets=family.capabilities.n_priced(len(counts)),
@@ -58,8 +58,7 @@ def planned(setup: Setup, family, reports, columns: Columns, rng) -> Setup:
         feature_names=names,
         **categorical_facts(setup.encoding.categories, columns.n_features),
     )
-    found = [report.description for _, report in sorted(reports.items())]
-    plan = family.plan([one for one in found if one is not None], context)
+    plan = family.plan([own for _, own in sorted(descriptions.items())], context)
     return replace(setup, plan=plan)
 
 

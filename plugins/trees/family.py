@@ -102,6 +102,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     name = "tree"
     api_version = 1
     learners_type = cwboost.TreeLearners
+    asks_once = False
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ da = pytest.importorskip("dask.array")
 from distributed import Client  # noqa: E402
 from partitions import assert_same_learners  # noqa: E402
 
-from cwboost import CWBoostClassifier, load_model  # noqa: E402
+from cwboost import CWBoostClassifier, TreeFamily, load_model  # noqa: E402
 from cwboost.callbacks import Checkpoint  # noqa: E402
 from cwboost.dask import DaskCWBoostClassifier, actors  # noqa: E402
 from cwboost.dask.input.collections import sources  # noqa: E402
@@ -24,7 +24,7 @@ X, Y = np.round(X[:400], 1).astype(np.float32), np.array([f"vowel {label}" for l
 STEPS = {"correction": "stagewise", "learning_rate": 1.0, "subsample": 1.0, "tol": 0.0}
 PARAMETERS = {"weak_learner": "stump", "init": None, "n_estimators": 5, "C": 100.0, **STEPS}
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("place")]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def collections():
 
 
 @pytest.fixture(scope="module")
-def fitted(client, collections):
+def fitted(client, place, collections):
     return DaskCWBoostClassifier(**PARAMETERS).fit(*collections)
 
 
@@ -184,12 +184,29 @@ def test_a_partition_that_raises_is_named(client):
     assert any("source of partition" in note for note in getattr(caught.value, "__notes__", []))
 
 
-def test_constraints_are_refused():
-    model = DaskCWBoostClassifier("tree", monotonic_cst=[1, 0])
-    with pytest.raises(ValueError, match="monotonic_cst must be None on partitions"):
-        model.fit(None, None)
-    with pytest.raises(ValueError, match="columns_per_round must be 1 on partitions, got 2"):
-        DaskCWBoostClassifier("stump", columns_per_round=2).fit(None, None)
+@pytest.mark.parametrize(
+    ("weak_learner", "change"),
+    [
+        ("tree", {"monotonic_cst": {"vowel 1": {0: 1}}}),
+        ("stump", {"columns_per_round": 2}),
+        ("tree", {"early_stopping": True}),
+        (TreeFamily(max_leaf_nodes=5), {}),
+    ],
+)
+def test_what_partitions_cannot_do_is_done_on_one_worker(
+    client, collections, place, weak_learner, change
+):
+    settings = {**PARAMETERS, "weak_learner": weak_learner, **change, "random_state": 0}
+    model = DaskCWBoostClassifier(**settings)
+    if place == "one worker":
+        local, model = CWBoostClassifier(**settings).fit(X, Y), model.fit(*collections)
+        assert model.best_iteration_ == local.best_iteration_
+        scores = model.to_local().decision_function(X)
+        np.testing.assert_array_equal(scores, local.decision_function(X))
+        assert model.plan_.reasons["place"].startswith("one worker has room for ")
+        return
+    with pytest.raises(ValueError, match="partitions"):
+        model.fit(*collections)
 
 
 def test_frames_of_numbers_bools_text_and_categories(client):

@@ -14,7 +14,7 @@ import attack_cluster as faults
 
 from cwboost.dask.actors import ActorCrew
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("place")]
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def cluster():
 
 
 @pytest.fixture(scope="module")
-def calm(cluster):
+def calm(cluster, place):
     """A model of four workers."""
     return faults.train(faults.collections())
 

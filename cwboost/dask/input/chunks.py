@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
+from dask.sizeof import sizeof
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_non_negative, column_or_1d
 
 from cwboost.dask.input.encoding import Encoding
+from cwboost.estimator.examples import HeldOut
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.problem import find_missing
+from cwboost.families.sealing.faults import add_note
 
-__all__ = ["Chunk", "Report", "checked", "report"]
+__all__ = ["Chunk", "Report", "checked", "joined_set", "named", "report"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,17 @@ class Chunk:
         index = np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
         return index, classes[index] == self.y
 
+    def encode_held_out(self, classes) -> np.ndarray:
+        """Return the class index of every label, of which none may be unknown."""
+        index, known = self.encode(classes)
+        if not known.all():
+            unknown = self.y[~known][0]
+            raise ValueError(f"y must hold only labels of the training data, got {unknown!r}")
+        return index
+
+    def __sizeof__(self) -> int:
+        return sum(map(sizeof, (self.X, self.y, self.weight)))
+
 
 @dataclass(frozen=True, eq=False)
 class Report:
@@ -51,7 +66,6 @@ class Report:
     labels: np.ndarray
     used: np.ndarray  # those of positive weight
     sums: np.ndarray  # of their weights
-    description: object  # by the family, of the features; None without examples
 
 
 def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
@@ -82,20 +96,43 @@ def _vector(name, values, n_rows):
 
 def report(chunk: Chunk, family) -> Report:
     """Return the report of a checked chunk, for pricing by `family`."""
-    X = chunk.X
-    has_missing = find_missing(X, family) if chunk.n_rows else False
+    has_missing = find_missing(chunk.X, family) if chunk.n_rows else False
     weight = chunk.weights()
     labels, place = np.unique(chunk.y, return_inverse=True)
     used = weight > 0
-    description = None
-    if chunk.role == "training" and used.any():
-        description = family.describe(X if used.all() else X[used])
     return Report(
         chunk.n_rows,
-        sparse.issparse(X),
+        sparse.issparse(chunk.X),
         has_missing,
         labels,
         np.bincount(place[used], minlength=len(labels)),
         np.bincount(place, weight, minlength=len(labels)),
-        description,
     )
+
+
+def joined_set(role: str, parts) -> HeldOut:
+    """Return labels and weights of a set of held-out examples, given those of its chunks."""
+    if not sum(len(y) for y, _ in parts):
+        raise ValueError(f"the {role} data have no rows: all partitions are empty")
+    y = np.concatenate([y for y, _ in parts])
+    if parts[0][1] is None:
+        return HeldOut(None, y, None)
+    weight = np.concatenate([weight for _, weight in parts])
+    if not weight.sum() > 0:
+        raise ValueError(f"the weights of the {role} data leave no example: all are zero")
+    return HeldOut(None, y, weight)
+
+
+@contextmanager
+def named(index: int, role: str):
+    """Name the partition in errors that come from it."""
+    where = f"partition {index} of the {role} data"
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        of_partition = type(error)(f"{where}: {error}")
+        of_partition.partition = index
+        raise of_partition from error
+    except Exception as error:
+        add_note(error, f"in {where}")
+        raise

@@ -111,6 +111,10 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     def bind(self, X: Matrix, context: BindContext) -> MixedPricer:
         return MixedPricer([bind_family(member, X, context) for member in self._members()])
 
+    @property
+    def asks_once(self) -> bool:
+        return all(getattr(member, "asks_once", False) for member in self._members())
+
     def check_partitioned(self) -> None:
         check_members(self._members())
 

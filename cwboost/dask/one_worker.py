@@ -1,0 +1,204 @@
+"""A fit on one worker, for data that fit there: that of one machine, which the client follows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from time import perf_counter
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.automatic import recipe
+from cwboost.dask.crew import PartitionsLost
+from cwboost.dask.input.chunks import Chunk, checked, joined_set, named
+from cwboost.dask.input.encoding import Encoding
+from cwboost.estimator.bench import Bench
+from cwboost.estimator.examples import Examples
+from cwboost.estimator.input.schema import InputSchema
+from cwboost.estimator.parameters import Parameters
+from cwboost.estimator.problem import sort_by_class
+from cwboost.estimator.resumption import PreviousFit
+from cwboost.estimator.rounds import RoundLoop
+from cwboost.kernels import usable_threads
+
+__all__ = ["Job", "WorkerFit", "followed_loop"]
+
+SLICE_SECONDS = 1.0
+"""Time of the rounds that the client lets the worker do at once: an interrupt waits as long."""
+
+REPORT_SECONDS = 10.0
+"""Interval at which the client gets the model, to keep it if no worker is left."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What the worker is to do: the arguments of a `Bench`, without the examples.
+
+    `names` has the name of each set of held-out examples, by its role, and `place` is the reason
+    why one worker trains.
+    """
+
+    wanted: Parameters
+    previous: PreviousFit | None
+    schema: InputSchema
+    encoding: Encoding
+    names: dict[str, str]
+    place: str
+
+
+class Progress(NamedTuple):
+    """What the client gets of the training after some rounds; `attributes` now and then."""
+
+    n_rounds: int
+    most: int
+    mean_loss: float
+    latest: dict[str, float]
+    stop_reason: str | None
+    attributes: dict[str, Any] | None
+
+
+class WorkerFit:
+    """The fit on the worker that holds all chunks, which it lets go of."""
+
+    def __init__(self, chunks: dict[int, Chunk], job: Job, n_threads: int):
+        wanted = replace(job.wanted, n_threads=usable_threads(n_threads))
+        with Bench(_examples(chunks, job), wanted, job.previous) as bench:
+            start, plan = recipe.decide(wanted, bench)
+            self._loop = bench.loop(start, plan.because("place", job.place))
+        self._loop.callbacks.append(self)
+        self._until, self._end = 0, 0.0
+        self._reported = perf_counter()
+
+    stop_reason = "paused"
+
+    def on_round_end(self, state) -> bool:
+        """Pause the loop."""
+        return state.round >= self._until or perf_counter() > self._end
+
+    def advance(self, until: int, seconds: float = np.inf) -> Progress:
+        """Go on up to a number of rounds, at most for some time."""
+        loop, training, now = self._loop, self._loop.training, perf_counter()
+        self._until, self._end = until, now + seconds
+        reason = self.stop_reason
+        if training.n_rounds < until or training.n_rounds >= loop.n_rounds:
+            reason, error = loop.run(SimpleNamespace(verbose=0), now)
+            if error is not None:
+                raise error
+        is_open = reason in (self.stop_reason, "n_estimators")
+        attributes = None
+        if perf_counter() > self._reported + REPORT_SECONDS:
+            attributes, self._reported = self.attributes("failed"), perf_counter()
+        return Progress(
+            n_rounds=training.n_rounds,
+            most=loop.n_rounds,
+            mean_loss=training.mean_loss,
+            latest=training.model.latest if training.n_rounds else {},
+            stop_reason=None if is_open else reason,
+            attributes=attributes,
+        )
+
+    def attributes(self, stop_reason: str) -> dict[str, Any]:
+        """Return the fitted attributes after the finished rounds."""
+        return self._loop.outcome.attributes(stop_reason)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the attributes of a model with all rounds so far, from which it can go on."""
+        return vars(self._loop.outcome.snapshot(SimpleNamespace()))
+
+
+def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
+    """Return the examples of all chunks, in their order, which are let go of."""
+    wanted, parts = job.wanted, defaultdict(list)
+    for index in sorted(chunks):
+        chunk = chunks.pop(index)
+        with named(index, chunk.role):
+            parts[chunk.role].append((index, checked(chunk, job.encoding)))
+    own = [chunk for _, chunk in parts.pop("training") if chunk.n_rows]
+    X = joined([chunk.X for chunk in own])
+    y = np.concatenate([chunk.y for chunk in own])
+    weight = np.concatenate([chunk.weights() for chunk in own])
+    del own
+    problem, classes = sort_by_class(X, y, weight, wanted.class_weight)
+    held_out = {}
+    for role, name in job.names.items():
+        own = []
+        for index, chunk in parts[role]:
+            with named(index, role):
+                own.append((chunk.encode_held_out(classes), chunk.weight))
+        examples = joined_set(role, own)
+        held_out[name] = examples._replace(X=joined([chunk.X for _, chunk in parts[role]]))
+    return Examples(job.schema, classes, problem, held_out)
+
+
+def joined(matrices):
+    """Return the rows of matrices as one."""
+    filled = [X for X in matrices if X.shape[0]]
+    if any(map(sparse.issparse, filled)):
+        return sparse.vstack([sparse.csr_array(X) for X in filled], format="csr")
+    return np.concatenate(filled) if len(filled) > 1 else filled[0]
+
+
+class FollowedTraining:
+    """Training on a worker, as the loop of the client sees it.
+
+    `model` has the history's `latest` entry alone.
+    """
+
+    def __init__(self, crew, callbacks: list, is_shown: bool):
+        self._crew, self._callbacks, self._is_shown = crew, callbacks, is_shown
+        self.reported: dict[str, Any] | None = None
+        self.is_lost = False
+        self._take(0)
+
+    def round(self) -> bool:
+        """Let the worker do a round, or several if nobody follows them."""
+        is_followed = self._is_shown or bool(self._callbacks)
+        self._take(self.n_rounds + 1 if is_followed else self.most)
+        return self.stop_reason is None
+
+    def _take(self, until: int) -> None:
+        try:
+            progress = self._crew.advance(until, SLICE_SECONDS)
+        except PartitionsLost:
+            self.is_lost = True
+            self.n_rounds = 0 if self.reported is None else self.reported["n_iter_"]
+            raise
+        self.n_rounds, self.most = progress.n_rounds, progress.most
+        self.mean_loss, self.stop_reason = progress.mean_loss, progress.stop_reason
+        self.model = SimpleNamespace(latest=progress.latest, history={})
+        self.reported = progress.attributes or self.reported
+
+
+@dataclass(frozen=True, eq=False)
+class FollowedOutcome:
+    """The outcome of training on a worker."""
+
+    training: FollowedTraining
+    crew: Any  # an `ActorCrew`
+
+    def attributes(self, stop_reason: str) -> dict[str, Any]:
+        """Return the fitted attributes, after the rounds reported last if the worker is lost."""
+        if self.training.is_lost:
+            return self.training.reported
+        return self.crew.ask_fit("attributes", stop_reason)
+
+    def snapshot(self, estimator):
+        """Return a local classifier with all rounds so far, from which it can go on."""
+        snapshot = estimator.to_local(fitted=False)
+        snapshot.__dict__.update(self.crew.ask_fit("snapshot"))
+        return snapshot
+
+
+def followed_loop(crew, wanted: Parameters) -> RoundLoop:
+    """Return the client's loop over the rounds of a training on one worker."""
+    callbacks = list(wanted.callbacks)
+    training = FollowedTraining(crew, callbacks, bool(wanted.verbose))
+    return RoundLoop(
+        training=training,
+        n_rounds=training.most,
+        outcome=FollowedOutcome(training, crew),
+        callbacks=callbacks,
+    )
