@@ -148,8 +148,13 @@ def test_warm_start_and_checkpoints_go_on(client, collections, fitted, tmp_path)
     ("change", "error", "message"),
     [
         (lambda X, y: (X.compute(), y), TypeError, "X must be a Dask array or dataframe, got nd"),
-        (lambda X, y: (X, y[:-1]), ValueError, "X has 400 rows and y 399"),
+        (lambda X, y: (X, y[:-1]), ValueError, "y must have the rows of X, 400, got 399"),
         (lambda X, y: (X[:, 0], y), ValueError, "X must be 2-d"),
+        (
+            lambda X, y: (X, y[y != ""]),
+            ValueError,
+            r"y must have the partitions of X, 3, got 4: .*call compute_chunk_sizes\(\)",
+        ),
         (lambda X, y: (X, y, None, X), ValueError, "X_val and y_val must be given together"),
         (lambda X, y: (X, y, None, None, None, y), ValueError, "sample_weight_val needs X_val"),
         (

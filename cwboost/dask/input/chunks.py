@@ -89,7 +89,8 @@ def _vector(name, values, n_rows):
     values = column_or_1d(values)
     if len(values) != n_rows:
         raise ValueError(
-            f"X has {n_rows} rows and {name} {len(values)}: chunks of X and {name} must be aligned"
+            f"{name} must have the {n_rows} rows of X in this partition, got {len(values)}: divide "
+            f"{name} as X, for instance by repartition(divisions=X.divisions)"
         )
     return values
 

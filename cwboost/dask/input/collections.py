@@ -56,14 +56,29 @@ def _aligned(name, value, name_of_X, rows, n_blocks):
     own = _chunks_of_rows(value)
     if rows is not None and own is not None:
         if sum(own) != sum(rows):
-            raise ValueError(f"{name_of_X} has {sum(rows)} rows and {name} {sum(own)}")
+            raise ValueError(
+                f"{name} must have the rows of {name_of_X}, {sum(rows)}, got {sum(own)}"
+            )
         value = value.rechunk({0: rows}) if own != rows else value
     count = value.numblocks[0] if is_array(value) else value.npartitions
     if count != n_blocks:
         raise ValueError(
-            f"{name_of_X} has {n_blocks} partitions and {name} {count}: they must be aligned"
+            f"{name} must have the partitions of {name_of_X}, {n_blocks}, got {count}: "
+            + _alignment(value, n_blocks)
         )
     return value
+
+
+def _alignment(value, n_blocks: int) -> str:
+    """Return what gives a vector as many partitions as X has."""
+    if is_array(value):
+        return (
+            "if chunk sizes are unknown, call compute_chunk_sizes() on both, and they are aligned"
+        )
+    return (
+        "take both from one dataframe, whose rows they share, or compute the vector and divide it "
+        f"as X is, as in dask.dataframe.from_pandas(..., npartitions={n_blocks})"
+    )
 
 
 def _blocks(value) -> list:
