@@ -18,7 +18,7 @@ from cwboost.dask.initial import SharedExamples, shared_examples
 from cwboost.dask.input.collections import sources
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.one_worker import Job, followed_loop
-from cwboost.dask.problem import planned, shared_encoding, shared_problem
+from cwboost.dask.problem import effective_size, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.bench import planned_loop
 from cwboost.estimator.checks import generator_of
@@ -61,12 +61,13 @@ class PartitionedBench:
             self._crew.start()
             if not self._crew.is_whole:
                 _refuse(wanted, arguments, self._crew.place)
-            self._read(n_training)
+            has_weights = arguments.sample_weight is not None or wanted.class_weight is not None
+            self._read(n_training, has_weights)
         except BaseException:
             self._crew.close()
             raise
 
-    def _read(self, n_training: int) -> None:
+    def _read(self, n_training: int, has_weights: bool) -> None:
         """Let the partitions describe themselves: what they share becomes known."""
         wanted, crew, family = self._wanted, self._crew, self._wanted.family
         given = wanted.categorical_features
@@ -88,6 +89,8 @@ class PartitionedBench:
         if crew.is_whole:
             self._begin_whole(encoding)
         else:
+            if has_weights:
+                setup = replace(setup, size=effective_size(crew, setup))
             descriptions = crew.collect("describe", family, encoding)
             self._setup = planned(setup, family, descriptions, columns, self._rng)
 
@@ -180,6 +183,7 @@ class PartitionedBench:
             setup.q,
             keeps_columns=not settings.stagewise,
             has_base=setup.base is not None,
+            size=setup.size,
         )
         pricer = PartitionedPricer(master, wanted.family, self._rng)
         held_out = []

@@ -86,7 +86,7 @@ def holdout_run(
     masses, y, weight = zip(*parts)
     masses = sum_in_order(masses)
     q = (len(masses) - 1) * float(masses.sum()) / settings.C
-    size = setup.n_total * float(masses.sum() / setup.masses.sum())
+    size = setup.size * float(masses.sum() / setup.masses.sum())
     master = PartitionedMaster(crew, masses, setup.n_total, q, has_base=not from_zero, size=size)
     training = PartitionedTraining(PartitionedPricer(master, family, rng), master, settings, rng)
 

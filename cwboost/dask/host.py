@@ -32,6 +32,7 @@ class Setup:
     exponent: int  # weights are divided by this power of two
     q: float
     masses: np.ndarray  # sum of the scaled example weights of every class
+    size: float  # number of examples of ordinary weight that weigh as much as all
     counts: dict  # examples of positive weight per class, by training partition, in their order
     base: BaseScores | None = None
     # Rows of the examples that the init model was fitted on, and their base scores without their
@@ -154,8 +155,7 @@ class Host:
     def _sorted(self, chunk: Chunk, setup: Setup) -> tuple:
         """Return features, counts and weights of a partition, sorted by class, or None of each."""
         chunk = checked(chunk, setup.encoding)
-        label, known = chunk.encode(setup.classes)
-        weight = np.where(known, chunk.weights() * setup.class_weight[label], 0.0)
+        label, weight = self._weights(chunk, setup)
         used = np.flatnonzero(weight > 0)
         # Labels of few bytes are sorted by radix.
         keys = label[used].astype(np.min_scalar_type(len(setup.classes)))
@@ -167,7 +167,23 @@ class Host:
         if len(rows) < chunk.n_rows or (rows[1:] < rows[:-1]).any():
             X = X[rows] if sparse.issparse(X) else np.take(X, rows, axis=0)
         X = sparse.csr_array(X) if sparse.issparse(X) else X
-        return X, counts, np.ldexp(weight[rows], -setup.exponent)
+        return X, counts, weight[rows]
+
+    def _weights(self, chunk: Chunk, setup: Setup) -> tuple[np.ndarray, np.ndarray]:
+        """Return class index and scaled weight of every example; zero for unknown classes."""
+        label, known = chunk.encode(setup.classes)
+        weight = np.where(known, chunk.weights() * setup.class_weight[label], 0.0)
+        return label, np.ldexp(weight, -setup.exponent)
+
+    def count_weights(self, setup: Setup, bounds: np.ndarray) -> dict:
+        """Return how many weights of training examples do not exceed each bound, by partition."""
+        found = {}
+        for index, chunk in self.chunks.items():
+            if chunk.role == "training":
+                _, weight = self._weights(checked(chunk, setup.encoding), setup)
+                places = np.searchsorted(bounds, weight[weight > 0])
+                found[index] = np.bincount(places, minlength=len(bounds) + 1)[:-1].cumsum()
+        return found
 
     def _bind_held_out(self, chunk: Chunk, setup: Setup) -> None:
         X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X

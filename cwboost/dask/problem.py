@@ -14,8 +14,12 @@ from cwboost.estimator.input.schema import categorical_facts
 from cwboost.estimator.problem import class_factors
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
+from cwboost.support.weights import NEGLIGIBLE
 
-__all__ = ["planned", "shared_encoding", "shared_problem"]
+__all__ = ["effective_size", "planned", "shared_encoding", "shared_problem"]
+
+BOUNDS = 256
+"""Weights that are compared with at once: the median takes eight exchanges."""
 
 
 def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
@@ -45,7 +49,43 @@ def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
     of_partition = {
         index: _by_label([report], labels, "used")[kept] for index, report in reports.items()
     }
-    return Setup(None, encoding, labels[kept], factor[kept], exponent, q, masses, of_partition)
+    return Setup(
+        plan=None,
+        encoding=encoding,
+        classes=labels[kept],
+        class_weight=factor[kept],
+        exponent=exponent,
+        q=q,
+        masses=masses,
+        size=float(used[kept].sum()),
+        counts=of_partition,
+    )
+
+
+def effective_size(crew, setup: Setup) -> float:
+    """Return how many examples of ordinary weight, the median, weigh as much as all.
+
+    See `cwboost.support.weights.effective_size`: the partitions count what is below some bounds.
+    """
+
+    def counts(bounds) -> np.ndarray:
+        return sum(crew.collect("count_weights", setup, np.array(bounds)).values())
+
+    def weight_of(rank: int) -> float:
+        """Return the weight of a rank, by bisection: positive floats ascend as their bits do."""
+        low, high = 0, int(np.array(np.inf).view(np.int64))
+        while low < high:
+            bits = [low + (high - low) * k // BOUNDS for k in range(BOUNDS)]
+            place = int(np.searchsorted(counts(np.array(bits).view(np.float64)), rank, "right"))
+            high = bits[place] if place < BOUNDS else high
+            low = bits[place - 1] + 1 if place else low
+        return float(np.array(high).view(np.float64))
+
+    total = float(setup.masses.sum())
+    (n_negligible,) = counts([NEGLIGIBLE * total / setup.n_total])
+    n = setup.n_total - n_negligible
+    ranks = {n_negligible + (n - 1) // 2, n_negligible + n // 2}
+    return total / float(np.mean([weight_of(rank) for rank in ranks]))
 
 
 def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
@@ -55,6 +95,7 @@ def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
         n_targets=family.capabilities.n_priced(len(counts)),
         random_state=rng,
         class_counts=counts,
+        size=setup.size,
         feature_names=names,
         **categorical_facts(setup.encoding.categories, columns.n_features),
     )

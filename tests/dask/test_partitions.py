@@ -26,6 +26,7 @@ from cwboost.families.composed.mixed import check_members
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.tree_partitions import PartitionTrees
 from cwboost.master import Master, RestrictedMaster
+from cwboost.support.weights import effective_size
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +83,17 @@ def test_weights_of_examples_and_classes(data):
     assert_equal_models(training, alone, rtol=1e-11)
 
 
+@pytest.mark.parametrize("n", [499, 500])
+def test_trees_follow_the_median_weight_as_on_one_machine(data, n):
+    X, y = data[0][:n], data[1][:n]
+    weight = np.exp(np.random.default_rng(n).normal(size=n))
+    weight[::7], weight[::50] = 0.0, 1e-9  # absent, and as good as absent
+    blocks = [(*block, own) for block, own in zip(split(X, y, 150), np.split(weight, [150]))]
+    training = train(TreeFamily(), blocks, 4, n_workers=2, seed=generator_of(0))
+    assert training.setup.size == pytest.approx(effective_size(weight[weight > 0]), rel=1e-12)
+    assert_equal_models(training, local(TreeFamily(), X, y, 4, weight, random_state=0), 1e-11)
+
+
 @pytest.mark.parametrize("family", [StumpFamily(), TreeFamily(max_features="sqrt")])
 def test_a_lost_partition_is_rebuilt_with_the_same_bits(data, family):
     training = train(family, split(*data, 250), 6, n_workers=2)
@@ -134,7 +146,10 @@ def test_total_correction_reaches_the_local_optimum():
     ("change", "message"),
     [
         (lambda X, y: (X[:, :3], y), "partition 1: X has 3 features, partition 0 has 10"),
-        (lambda X, y: (X, y[:-1]), "partition 1 of the training data: X has 250 rows and y 249"),
+        (
+            lambda X, y: (X, y[:-1]),
+            "partition 1 of .*: y must have the 250 rows of X in this partition, got 249",
+        ),
         (lambda X, y: (X, np.full(len(y), "a")), "partition 1: y has labels of dtype"),
         (
             lambda X, y: (X, y, -np.ones(len(y))),

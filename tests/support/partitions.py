@@ -1,6 +1,7 @@
 """Training on partitions in this process, without a cluster, and the same training on all rows."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import planned, shared_encoding, shared_problem
+from cwboost.dask.problem import effective_size, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.solvers.schedule import Settings
 
@@ -57,9 +58,12 @@ def train(
     encoding, columns = shared_encoding(crew.collect("columns", categorical), family, categorical)
     reports = crew.collect("report", family, encoding)
     setup = shared_problem(reports, encoding, family, C, class_weight)
+    if class_weight is not None or any(len(block) == 3 for block in blocks):
+        setup = replace(setup, size=effective_size(crew, setup))
     setup = planned(setup, family, crew.collect("describe", family, encoding), columns, rng)
     crew.bind(setup)
-    master = PartitionedMaster(crew, setup.masses, setup.n_total, setup.q, not settings.stagewise)
+    facts = {"keeps_columns": not settings.stagewise, "size": setup.size}
+    master = PartitionedMaster(crew, setup.masses, setup.n_total, setup.q, **facts)
     pricer = PartitionedPricer(master, family, rng)
     training = PartitionedTraining(pricer, master, settings, rng)
     training.crew, training.setup = crew, setup
