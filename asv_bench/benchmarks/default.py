@@ -1,9 +1,11 @@
 """The default in use: import, error, files, explanations, threads, a cluster."""
 
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 
 from sklearn.model_selection import train_test_split
 
@@ -83,22 +85,80 @@ class TwoThreads(Default):
 
 
 class Cluster(Settings):
-    """A fit on two partitions by a cluster in this process."""
+    """Fits on two workers, processes of one thread: on one of them alone, or on partitions."""
 
+    params = [["auto", "stump"], ["one worker", "partitions"]]
+    param_names = ["weak_learner", "place"]
     rounds = 1
 
-    def setup(self):
+    def setup(self, weak_learner, place):
         import dask.array as da
         from distributed import Client
 
-        X, y, _ = DATA["pendigits"]()
-        self.client = Client(processes=False, n_workers=1, dashboard_address=None)
-        self.X, self.y = da.from_array(X, chunks=(1_000, 16)), da.from_array(y, chunks=1_000)
+        from cwboost.dask import actors
 
-    def teardown(self):
+        X, y, _ = DATA["pendigits"]()
+        self.client = Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
+        self.X, self.y = da.from_array(X, chunks=(1_000, 16)), da.from_array(y, chunks=1_000)
+        self.share = actors.SHARE
+        if place == "partitions":
+            actors.SHARE = 0.0
+
+    def teardown(self, weak_learner, place):
+        from cwboost.dask import actors
+
+        actors.SHARE = self.share
         self.client.close()
 
-    def time_fit(self):
+    def fit(self, weak_learner, n_rounds):
         from cwboost.dask import DaskCWBoostClassifier
 
-        DaskCWBoostClassifier("stump", n_estimators=10, random_state=0).fit(self.X, self.y)
+        settings = {"n_estimators": n_rounds, "init": None, "probability_scale": 2.0}
+        DaskCWBoostClassifier(weak_learner, random_state=0, **settings).fit(self.X, self.y)
+
+    def time_fit(self, weak_learner, place):
+        self.fit(weak_learner, 10)
+
+
+class Traffic(Cluster):
+    """Messages of a round on partitions, with both workers: the same counts on any machine."""
+
+    params = [["auto", "stump"], ["partitions"]]
+
+    def track_exchanges(self, weak_learner, place):
+        return self.per_round(weak_learner)[0]
+
+    def track_bytes(self, weak_learner, place):
+        return self.per_round(weak_learner)[1]
+
+    track_exchanges.unit = "exchanges"
+    track_bytes.unit = "bytes"
+
+    def per_round(self, weak_learner):
+        """Return exchanges and bytes of a round: what ten rounds take beyond five."""
+        counts = []
+        for n_rounds in (5, 10):
+            with counted() as total:
+                self.fit(weak_learner, n_rounds)
+            counts.append(total)
+        return [(more - fewer) / 5 for fewer, more in zip(*counts)]
+
+
+@contextmanager
+def counted():
+    """Count the exchanges of clusters and their bytes."""
+    from cwboost.dask.actors import ActorCrew
+
+    total, ask = [0, 0], ActorCrew._on_all
+
+    def ask_and_count(crew, *call):
+        replies = ask(crew, *call)
+        total[0] += 1
+        total[1] += sum(len(pickle.dumps(one, protocol=5)) for one in [*replies, *[call] * 2])
+        return replies
+
+    ActorCrew._on_all = ask_and_count
+    try:
+        yield total
+    finally:
+        ActorCrew._on_all = ask
