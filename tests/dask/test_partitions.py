@@ -107,7 +107,8 @@ def test_a_lost_partition_is_rebuilt_with_the_same_bits(data, family):
 
 
 def one_run(training, y, chooses):
-    rng, settings = training.rng.spawn(1)[0], replace(training.settings, learning_rate=0.2)
+    rng = training.rng.spawn(1)[0]
+    settings = replace(training.settings, learning_rate=0.2, C=1e4)
     left_out = holdout_splits(np.bincount(y), rng)[0][0]
     family = training.pricer.family
     with holdout_run(training.crew, training.setup, family, settings, left_out, rng) as run:

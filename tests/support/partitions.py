@@ -51,7 +51,8 @@ def train(
     **settings,
 ):
     """Return training on blocks (X, y) or (X, y, weight), done, with its crew as `crew`."""
-    settings = Settings(**{"max_working_sets": 1, "tol": 0.0, **settings})
+    given = {"C": C, "solver": "fcd", "max_working_sets": 1, "tol": 0.0, **settings}
+    settings = Settings(**given)
     chunks = [Chunk(index, "training", *block) for index, block in enumerate(blocks)]
     crew = LocalCrew(chunks, n_workers)
     rng = np.random.default_rng(seed)
