@@ -100,10 +100,14 @@ def _figures(state) -> str:
 class TimeLimit:
     """Callback that stops training after the first round that ends past a time limit.
 
+    `CWBoostClassifier` plans for the limit: holdout runs take half of the time at most, and if
+    fewer rounds than they recommend fit into the rest, their steps are longer.
+
     Parameters
     ----------
     seconds : float, >= 0
-        Limit, counted from the start of ``fit``.
+        Limit, counted from the start of ``fit``. Reading the data, the fit of an init model and a
+        round that has begun are finished.
 
     Examples
     --------

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
     from typing_extensions import Self
 
+    from cwboost.estimator.clock import Clock
     from cwboost.estimator.rounds import RoundLoop
     from cwboost.families.contract import WeakLearnerFamily
     from cwboost.families.init_contract import InitModel
@@ -118,8 +119,9 @@ class CWBoostClassifier(BoostingClassifier):
         Factor for the weights of the examples of a class; "balanced" gives all the same total.
     warm_start : bool, default=False
         Continue from the fitted model, with more rounds or other parameters, but weak learners of
-        the same kind; what is trained already stays as it is. With the same data and parameters,
-        the result equals that of one uninterrupted fit, bit for bit.
+        the same kind; what is trained already, the init model too, stays as it is, so that no
+        constraints can be added. With the same data and parameters, the result equals that of one
+        uninterrupted fit, bit for bit.
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
@@ -152,11 +154,11 @@ class CWBoostClassifier(BoostingClassifier):
     ensemble_ : Ensemble
         The weak learners.
     history_ : dict of ndarrays of shape (n_rounds,)
-        objective, dual_bound (best so far, NaN if pricing is not exact, which the family claims),
-        gap, max_violation (at the solver's last violation scan, before its last pass; NaN if
-        stage-wise), n_nonzero, pricing_seconds, solver_seconds, train_error, valid_error; with
-        early stopping also ``valid_`` and the name of the measure; NAME_error and NAME_logloss of
-        each set in `eval_sets`.
+        learning_rate, objective, dual_bound (best so far, NaN if pricing is not exact, which the
+        family claims), gap, max_violation (at the solver's last violation scan, before its last
+        pass; NaN if stage-wise), n_nonzero, pricing_seconds, solver_seconds, train_error,
+        valid_error; with early stopping also ``valid_`` and the name of the measure; NAME_error and
+        NAME_logloss of each set in `eval_sets`.
     n_iter_ : int
         Number of rounds trained.
     best_iteration_ : int
@@ -165,8 +167,8 @@ class CWBoostClassifier(BoostingClassifier):
         The step that these rounds took, see `learning_rate`.
     plan_ : Plan
         What `fit` decided before the first round, and why: ``init``, ``n_rounds``,
-        ``learning_rate``, ``scale``, ``reasons``, and ``curve``, the log loss of the holdout run.
-        Not stored in model files.
+        ``learning_rate``, ``scale``, ``reasons``, and ``curves``, the log loss of the holdout run
+        from each start. Not stored in model files.
     probability_scale_ : float
         Factor of the scores in the softmax of `predict_proba`.
     stop_reason_ : str
@@ -288,12 +290,12 @@ class CWBoostClassifier(BoostingClassifier):
             wanted, previous = Parameters.of(self), previous_fit(self)
             arguments = Arguments(X, y, sample_weight, X_val, y_val, sample_weight_val, eval_sets)
             with self._bench(arguments, wanted, previous) as bench:
-                fitting.run(self._decide(wanted, bench))
+                fitting.run(self._decide(wanted, bench, fitting.clock(wanted.time_limit)))
         return self
 
-    def _decide(self, wanted: Parameters, bench: Bench) -> RoundLoop:
+    def _decide(self, wanted: Parameters, bench: Bench, clock: Clock) -> RoundLoop:
         """Return the loop of the training that the recipe decides on."""
-        start, plan = recipe.decide(wanted, bench)
+        start, plan = recipe.decide(wanted, bench, clock)
         return bench.loop(start, plan)
 
     def _bench(

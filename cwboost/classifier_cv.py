@@ -238,7 +238,7 @@ def _path(template, Cs, rounds: int, at_least: int, train: Arguments):
             if loop is None:
                 wanted = Parameters.of(model)
                 with model._bench(train, wanted, None) as bench:
-                    start, plan = recipe.decide(wanted, bench)
+                    start, plan = recipe.decide(wanted, bench, fitting.clock(wanted.time_limit))
                     loop = bench.loop(start, plan)
             else:
                 n_rounds = loop.training.n_rounds + rounds

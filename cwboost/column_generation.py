@@ -228,6 +228,7 @@ class ColumnGeneration:
         """Add the round to the model; return its objective."""
         objective = self.master.objective
         entry = {
+            "learning_rate": self.settings.step,
             "objective": objective,
             **certificate(self.best_bound, objective, self.pricer.fault),
             "max_violation": report.max_violation,

@@ -6,8 +6,8 @@ reads this.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -60,10 +60,14 @@ class FittedModel:
         Where boosting started from; None for zeros.
     scale : float, default=2.0
         Factor of the scores in the softmax of the probabilities; 2 inverts the loss.
+    stage_scales : ndarray of shape (n_rounds,), float64, or None, default=None
+        The factor for the first rounds, by their number; None if `scale` is that of all.
     base_share : float, default=0.0
         How much of the decrease of the logarithm of the training loss is due to the base scores.
     conformity : Conformity or None, default=None
         Of examples left out, for prediction sets; None if there were none.
+    constraints : dict of ndarray, default={}
+        Those that all weak learners keep, by name and in the form of `BindContext`.
     """
 
     ensemble: Ensemble
@@ -72,6 +76,14 @@ class FittedModel:
     scale: float = 2.0
     base_share: float = 0.0
     conformity: Conformity | None = None
+    constraints: Mapping[str, np.ndarray] = field(default_factory=dict)
+    stage_scales: np.ndarray | None = None
+
+    def scale_at(self, n_rounds: int | None) -> float:
+        """Return the factor of the scores after the first rounds, None for all."""
+        if n_rounds is None or self.stage_scales is None:
+            return self.scale
+        return float(self.stage_scales[n_rounds - 1])
 
     def scores(self, X, n_rounds: int | None = None, n_threads: int = 1) -> np.ndarray:
         """Return the scores of a checked X: base scores plus the votes of the weak learners.
@@ -98,5 +110,12 @@ class FittedModel:
             yield votes + base
 
     def truncate(self, n_rounds: int) -> FittedModel:
-        """Return the model of the first rounds."""
-        return replace(self, ensemble=self.ensemble.truncate(n_rounds))
+        """Return the model of the first rounds, without what calibrates all."""
+        scale, stages = self.scale_at(n_rounds), self.stage_scales
+        return replace(
+            self,
+            ensemble=self.ensemble.truncate(n_rounds),
+            scale=scale,
+            stage_scales=None if stages is None else stages[:n_rounds],
+            conformity=None,
+        )

@@ -297,7 +297,6 @@ class RestrictedMaster(Master):
         return {
             "pairs": self.pairs.state(),
             "solves_since_rebuild": self.solves_since_rebuild,
-            "q": self.q,
         }
 
     def restore(self, state) -> None:

@@ -102,7 +102,8 @@ def to_onnx(
     if decode is not None:
         decode(graph, classifier)
     _label(graph, classifier)
-    scaled = "scores" if logits is None else logits(graph, classifier)
+    scale = classifier.model_.scale_at(n_estimators)
+    scaled = "scores" if logits is None else logits(graph, scale)
     graph.add("Softmax", [scaled], "probabilities", axis=1)
     return graph.model(classifier)
 
@@ -324,12 +325,12 @@ def _label(graph: _Graph, classifier) -> None:
     graph.add("Gather", [graph.constant("classes", _label_array(classifier)), index], "label")
 
 
-def _scaled_scores(graph: _Graph, classifier) -> str:
-    scale = graph.constant_of_type("scale", classifier.model_.scale)
-    return graph.add("Mul", ["scores", scale], "scaled")
+def _scaled_scores(graph: _Graph, scale: float) -> str:
+    factor = graph.constant_of_type("scale", scale)
+    return graph.add("Mul", ["scores", factor], "scaled")
 
 
-def _log_of_each_label(graph: _Graph, classifier) -> str:
+def _log_of_each_label(graph: _Graph, scale: float) -> str:
     """Add nodes for -log(1 + exp(-2 F)) of every class, as in `AdaBoostMHClassifier`."""
     log_sum = _log_sum_exp(graph, "scores", np.array([0.0, -2.0]), axis=2)
     return graph.add("Neg", [log_sum], "log_each")

@@ -59,6 +59,7 @@ def to_treelite(
         raise TypeError(
             f"classifier must have probabilities with a scale, got {type(classifier).__name__}"
         )
+    scale = classifier.model_.scale_at(n_estimators)
     n_trees, n_classes = model.coef.shape
     builder = model_builder.ModelBuilder(
         threshold_type="float64",
@@ -73,9 +74,9 @@ def to_treelite(
         ),
         tree_annotation=model_builder.TreeAnnotation(n_trees, [0] * n_trees, [-1] * n_trees),
         postprocessor=model_builder.PostProcessorFunc("softmax"),
-        base_scores=(classifier.probability_scale_ * model.offset).tolist(),
+        base_scores=(scale * model.offset).tolist(),
     )
-    for tree, coef in enumerate(classifier.probability_scale_ * model.coef):
+    for tree, coef in enumerate(scale * model.coef):
         builder.start_tree()
         for node, place in enumerate(model.nodes_of(tree)):
             builder.start_node(node)

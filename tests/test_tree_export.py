@@ -30,7 +30,7 @@ def assert_same_margins(clf, X, codes=None, n_estimators=None):
     model = to_treelite(clf, n_estimators=n_estimators)
     given = X if codes is None else codes
     margins = gtil.predict(model, given, pred_margin=True).reshape(len(X), -1)
-    wanted = clf.probability_scale_ * clf._scores(X, n_estimators)
+    wanted = clf.model_.scale_at(n_estimators) * clf._scores(X, n_estimators)
     np.testing.assert_allclose(margins, wanted, rtol=1e-12, atol=1e-12)
     # The softmax of treelite has the precision of float32.
     probabilities = gtil.predict(model, given).reshape(len(X), -1)

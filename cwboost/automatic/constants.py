@@ -23,6 +23,14 @@ PATIENCE, LEAST_FALL = 3.6, 0.01
 """A holdout run ends when rounds of this sum of learning rates have lowered the log loss by less
 than this share: to go on costs more than it gains."""
 
+CLOSE = 1.1
+"""Factor between the lengths of a holdout run at which scale and prediction sets are known, for
+trainings that end early: these change little in between."""
+
+SHARE_OF_TIME = 0.5
+"""Share of the time left that holdout runs may take of a fit with a time limit: training then gets
+as far as they did."""
+
 ENOUGH_ROUNDS, MOST_TIMES = 80, 3
 """Where fewer rounds suffice, training takes the first number of smaller steps, or the second times
 as many if these are less: more trees vary less."""

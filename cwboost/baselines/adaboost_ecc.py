@@ -216,6 +216,6 @@ class AdaBoostECCClassifier(BaselineClassifier):
         )
 
     @export_rule("scores")
-    def _logits(self, scores) -> np.ndarray:
+    def _logits(self, scores, n_rounds: int | None = None) -> np.ndarray:
         # The expected loss is minimal if exp(F_l / 2) is proportional to sqrt(P(l)).
         return scores

@@ -117,7 +117,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
         )
 
     @export_rule("logistic per label")
-    def _logits(self, scores) -> np.ndarray:
+    def _logits(self, scores, n_rounds: int | None = None) -> np.ndarray:
         # The loss of a label is minimal at P(l) = 1 / (1 + exp(-2 F_l)); scaled to sum to one.
         small = exp(-np.abs(2.0 * scores))
         # log(1 + small) to its last digit, by the excess that the sum has after rounding.

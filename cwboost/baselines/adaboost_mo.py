@@ -177,7 +177,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
         return decode(self.code_, scores)
 
     @export_rule("scores")
-    def _logits(self, scores) -> np.ndarray:
+    def _logits(self, scores, n_rounds: int | None = None) -> np.ndarray:
         # With one bit this is 1 / (1 + exp(-2 f)), the minimiser of the loss.
         return scores
 

@@ -84,7 +84,7 @@ class PartitionedBench:
             categories=encoding.categories,
         )
         if self.previous is not None:
-            check_continues(self.previous, self._schema, setup.classes, wanted.constraints)
+            check_continues(self.previous, self._schema, setup.classes, {}, wanted.divides)
         self._is_sparse = any(report.is_sparse for report in own.values())
         if crew.is_whole:
             self._begin_whole(encoding)
@@ -201,8 +201,10 @@ class PartitionedBench:
             schema=self._schema,
             classes=classes,
             base=start.base,
+            constraints={},
             keeps_state=False,
             fingerprint=None,
+            identity=None,
         )
 
     def _bind(self, start: Start) -> None:

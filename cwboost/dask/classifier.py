@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.bench import PartitionedBench
 from cwboost.dask.input.collections import predicted
+from cwboost.estimator.clock import Clock
 from cwboost.estimator.examples import Arguments
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.resumption import PreviousFit
@@ -77,9 +78,9 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             )
         return PartitionedBench(client, arguments, wanted, previous)
 
-    def _decide(self, wanted: Parameters, bench: Any) -> RoundLoop:
+    def _decide(self, wanted: Parameters, bench: Any, clock: Clock) -> RoundLoop:
         """Return the loop of the training: of one worker, which has decided, or of partitions."""
-        return bench.followed_loop() if bench.is_whole else super()._decide(wanted, bench)
+        return bench.followed_loop() if bench.is_whole else super()._decide(wanted, bench, clock)
 
     # ---------------------------------------------------------------- after training
 

@@ -16,6 +16,7 @@ from cwboost.dask.crew import PartitionsLost
 from cwboost.dask.input.chunks import Chunk, checked, joined_set, named
 from cwboost.dask.input.encoding import Encoding
 from cwboost.estimator.bench import Bench
+from cwboost.estimator.clock import Clock
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.parameters import Parameters
@@ -64,9 +65,10 @@ class WorkerFit:
     """The fit on the worker that holds all chunks, which it lets go of."""
 
     def __init__(self, chunks: dict[int, Chunk], job: Job, n_threads: int):
+        clock = Clock(perf_counter(), job.wanted.time_limit)
         wanted = replace(job.wanted, n_threads=usable_threads(n_threads))
         with Bench(_examples(chunks, job), wanted, job.previous) as bench:
-            start, plan = recipe.decide(wanted, bench)
+            start, plan = recipe.decide(wanted, bench, clock)
             self._loop = bench.loop(start, plan.because("place", job.place))
         self._loop.callbacks.append(self)
         self._until, self._end = 0, 0.0

@@ -13,6 +13,7 @@ from cwboost.families.contract import WeakLearners
 __all__ = ["HISTORY_NAMES", "GrowingEnsemble"]
 
 HISTORY_NAMES = (
+    "learning_rate",
     "objective",
     "dual_bound",
     "gap",

@@ -228,7 +228,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Features, n_estimators: int | None = None) -> NDArray[np.float64]:
         """Return the class probabilities, ``softmax(probability_scale_ * scores)``.
 
-        `CWBoostClassifier` fits the scale (see its parameter `probability_scale`). Elsewhere it is
+        `CWBoostClassifier` fits the scale (see its parameter `probability_scale`). If a holdout run
+        did so, the first `n_estimators` rounds have a scale of their own. Elsewhere it is
         2, which inverts the loss: the minimiser of the expected pairwise exponential loss has
         exp(F_y) proportional to sqrt(P(y | x)). A model that fits its training data closely is
         then overconfident; see `calibrate`.
@@ -243,7 +244,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes), float64, rows sum to one
         """
-        return softmax(self._logits(self._scores(X, n_estimators)))
+        return softmax(self._logits(self._scores(X, n_estimators), n_estimators))
 
     def predict_log_proba(
         self, X: Features, n_estimators: int | None = None
@@ -252,7 +253,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         `X` and `n_estimators` are those of `predict_proba`, and so are shape and dtype.
         """
-        return log_softmax(self._logits(self._scores(X, n_estimators)))
+        return log_softmax(self._logits(self._scores(X, n_estimators), n_estimators))
 
     def staged_decision_function(self, X: Features) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of `X` after each round, as `decision_function` returns them."""
@@ -266,8 +267,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def staged_predict_proba(self, X: Features) -> Iterator[NDArray[np.float64]]:
         """Yield the probabilities for `X` after each round, as `predict_proba` returns them."""
-        for scores in self._staged_scores(X):
-            yield softmax(self._logits(scores))
+        for n_rounds, scores in enumerate(self._staged_scores(X), 1):
+            yield softmax(self._logits(scores, n_rounds))
 
     def score(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy of `predict`.
@@ -390,9 +391,12 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return p >= conformity.thresholds(float(alpha), p.shape[1], bool(by_class))
 
     @export_rule("scaled")
-    def _logits(self, scores) -> np.ndarray:
-        """Return what `predict_proba` takes the softmax of; it must increase with the scores."""
-        return self.model_.scale * scores
+    def _logits(self, scores, n_rounds: int | None = None) -> np.ndarray:
+        """Return what `predict_proba` takes the softmax of; it must increase with the scores.
+
+        The scores are those after the first rounds, None for all.
+        """
+        return self.model_.scale_at(n_rounds) * scores
 
     # ---------------------------------------------------------------- inside the model
 

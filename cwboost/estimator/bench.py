@@ -21,7 +21,7 @@ from cwboost.estimator.outcome import BoostingOutcome
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.plan import Plan
 from cwboost.estimator.problem import fingerprint
-from cwboost.estimator.resumption import PreviousFit, check_continues, resume
+from cwboost.estimator.resumption import PreviousFit, check_continues, identity_of, resume
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.splits import holdout_splits, split_off
 from cwboost.families.init_contract import InitModel
@@ -39,8 +39,6 @@ class Bench:
 
     def __init__(self, examples: Examples, wanted: Parameters, previous: PreviousFit | None):
         schema, classes = examples.schema, examples.classes
-        if previous is not None:
-            check_continues(previous, schema, classes, wanted.constraints)
         if wanted.early_stopping is not None and VALID not in examples.held_out:
             fraction, seed = wanted.validation_fraction, wanted.random_state
             problem, held_out = split_off(examples.problem, classes, fraction, seed)
@@ -54,6 +52,8 @@ class Bench:
         self._binder = Binder(
             schema, classes, examples.problem, n_priced, wanted.n_threads, wanted.constraints
         )
+        if previous is not None:
+            check_continues(previous, schema, classes, self._binder.constraints, wanted.divides)
         self._releases = previous is None and not wanted.keeps_state
 
     def __enter__(self) -> Bench:
@@ -106,9 +106,12 @@ class Bench:
         )
         training = ColumnGeneration(pricer, master, settings, self._rng, held_out)
         # This takes a pass over all data, so do it only if a continuation may need it.
-        data = fingerprint(problem) if wanted.keeps_state else None
+        data = identity = None
+        if wanted.keeps_state:
+            data = fingerprint(problem)
+            identity = identity_of(training, self._binder.constraints, data)
         if previous is not None:
-            _resume(training, previous, problem.X(), data)
+            _resume(training, previous, problem.X(), data, identity)
         problem.holder.release()
         return planned_loop(
             BoostingOutcome,
@@ -118,8 +121,10 @@ class Bench:
             schema=self._examples.schema,
             classes=classes,
             base=start.base,
+            constraints=self._binder.constraints,
             keeps_state=wanted.warm_start,
             fingerprint=data,
+            identity=identity,
         )
 
     def _bind(self, problem, rng):
@@ -153,9 +158,9 @@ def planned_loop(
     )
 
 
-def _resume(training: ColumnGeneration, previous: PreviousFit, X, data: int | None) -> None:
+def _resume(training: ColumnGeneration, previous: PreviousFit, X, data, identity) -> None:
     """Take up a training where the previous fit ended: bit for bit if the data are the same."""
     ensemble, state = previous.ensemble, previous.state
     if state is None or state["data"] != data:
         ensemble, state = previous.model.ensemble, None
-    resume(training, ensemble, X, previous.history, state)
+    resume(training, ensemble, X, previous.history, state, identity)

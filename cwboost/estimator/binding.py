@@ -24,8 +24,8 @@ __all__ = ["Binder"]
 class Binder:
     """Binds the family of `schema` to `problem`, and to problems of other weights.
 
-    `constraints` are those of the scores, by parameter. With `releases`, X goes as soon as the
-    family needs it no more.
+    `constraints` are those of the scores, by parameter; the attribute has them in the form of
+    `BindContext`, by its names. With `releases`, X goes as soon as the family needs it no more.
     """
 
     def __init__(
@@ -40,10 +40,11 @@ class Binder:
         self._size = effective_size(problem.weight)
         self._schema = schema
         self._n_targets, self._n_threads = n_targets, n_threads
-        self._constraints = {
+        given = {
             "monotonic": _monotonic(schema, classes, constraints.get("monotonic_cst"), n_targets),
             "interactions": _interactions(schema, constraints.get("interaction_cst")),
         }
+        self.constraints = {name: one for name, one in given.items() if one is not None}
         self._first: SealedPricer | None = None
 
     def bind(self, problem: Problem, rng, releases: bool = False) -> SealedPricer:
@@ -70,7 +71,7 @@ class Binder:
             weight=read_only(problem.weight),
             size=self._size,
             feature_names=None if schema.names is None else tuple(schema.feature_names),
-            **self._constraints,
+            **self.constraints,
             **schema.facts(),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from cwboost.estimator.clock import Clock
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import FitTask
 
@@ -29,6 +30,10 @@ class Fitting:
     def __exit__(self, kind, error, trace) -> None:
         if kind is not None and vars(self._estimator).get("model_") is self._before.get("model_"):
             self._estimator.__dict__ = self._before
+
+    def clock(self, limit: float) -> Clock:
+        """Return the clock of the fit, which is to take `limit` seconds at most."""
+        return Clock(self._start, limit)
 
     def run(self, loop: RoundLoop) -> None:
         """Do the rounds and take their outcome, also if an error ended them early."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from cwboost.estimator.held_out.calibration import predict_prior
 from cwboost.estimator.held_out.stopping import EarlyStopping
 from cwboost.estimator.input.schema import InputSchema
-from cwboost.estimator.plan import Plan
+from cwboost.estimator.plan import HoldoutCurve, Plan
 from cwboost.estimator.resumption import training_state
 from cwboost.families.sealing.forms import check_forms
 from cwboost.fitted_model import BaseScores, FittedModel
@@ -52,15 +53,18 @@ class ModelOutcome:
 class BoostingOutcome(ModelOutcome):
     """The outcome of a training of `CWBoostClassifier`.
 
-    With `keeps_state` it has what an exact continuation needs, of data with this `fingerprint`.
+    With `keeps_state` it has what an exact continuation needs, of data with this `fingerprint` and
+    a training of this `identity`.
     """
 
     plan: Plan
     base: BaseScores | None
+    constraints: Mapping[str, np.ndarray]
     fits_scale: bool
     early_stopping: EarlyStopping | None
     keeps_state: bool
     fingerprint: int | None
+    identity: str | None
 
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes of the rounds that the model keeps."""
@@ -90,14 +94,31 @@ class BoostingOutcome(ModelOutcome):
         """Return the attributes of all rounds, before early stopping and calibration."""
         training, plan = self.training, self.plan
         attributes = super().attributes(stop_reason)
-        model = replace(attributes["model_"], base=self.base, scale=plan.scale)
-        model = replace(model, conformity=plan.conformity)
+        model = replace(
+            attributes["model_"], base=self.base, scale=plan.scale, constraints=self.constraints
+        )
         if self.base is not None:
             model = replace(model, base_share=training.share_of_base)
+        if plan.curve is not None and self.fits_scale:
+            model = _calibrated(model, plan.curve, attributes["history_"]["learning_rate"])
         if attributes["n_iter_"] == 0:
             model = predict_prior(model, training.master.class_weights, training.settings.C)
-        rate = training.settings.learning_rate
-        return attributes | {"model_": model, "learning_rate_": rate, "plan_": plan}
+        return attributes | {
+            "model_": model,
+            "learning_rate_": training.settings.learning_rate,
+            "plan_": plan.without_calibrations(),
+        }
 
     def _state(self) -> dict | None:
-        return training_state(self.training, self.fingerprint)
+        return training_state(self.training, self.fingerprint, self.identity)
+
+
+def _calibrated(model: FittedModel, curve: HoldoutCurve, rates) -> FittedModel:
+    """Return a model with what a holdout run knows of its length, and of that of each stage.
+
+    `rates` are the learning rates of its rounds.
+    """
+    found = curve.at(np.cumsum(rates) if len(rates) else [0.0])
+    scales = np.array([one.scale for one in found[: len(rates)]])
+    last = found[-1]
+    return replace(model, scale=last.scale, conformity=last.conformity, stage_scales=scales)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from cwboost.callbacks import TimeLimit
 from cwboost.estimator.checks import (
     check_auto,
     check_callbacks,
@@ -22,8 +26,6 @@ from cwboost.master import LARGEST_C
 from cwboost.solvers.schedule import Settings
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from cwboost.families.contract import WeakLearnerFamily
 
 __all__ = ["Parameters"]
@@ -46,8 +48,9 @@ class Parameters:
 
     `n_estimators`, `probability_scale`, `early_stopping` (the metric) and `learning_rate` are None
     if they are to be chosen, or not used; `init` is "auto" then. `constraints` are those of
-    `CONSTRAINTS` that are set. `keeps_state` is True if the state
-    for an exact continuation may be needed.
+    `CONSTRAINTS` that constrain anything. `divides` is True if a round grows one learner for all
+    classes, and `keeps_state` if the state for an exact continuation may be needed. `time_limit`
+    are the seconds of the shortest `TimeLimit` among the callbacks, infinite without one.
     """
 
     family: WeakLearnerFamily
@@ -60,10 +63,12 @@ class Parameters:
     n_iter_no_change: int | str
     categorical_features: Any
     constraints: Mapping[str, Any]
+    divides: bool
     class_weight: Mapping[Any, float] | str | None
     warm_start: bool
     keeps_state: bool
     callbacks: list
+    time_limit: float
     random_state: int | np.random.RandomState | None
     n_threads: int
     verbose: int
@@ -81,13 +86,17 @@ class Parameters:
         check_verbose(classifier.verbose)
         family = resolve_weak_learner(classifier.weak_learner)
         constraints = {name: getattr(classifier, name) for name in CONSTRAINTS}
-        divides = family.capabilities.divides and classifier.monotonic_cst is None
+        if not _has_nonzero(classifier.monotonic_cst):
+            constraints["monotonic_cst"] = None
+        constraints = {name: given for name, given in constraints.items() if given is not None}
+        divides = family.capabilities.divides and "monotonic_cst" not in constraints
         settings = _settings_of(classifier, divides)
         metric = watched_metric(classifier.early_stopping)
         patience_for(classifier.n_iter_no_change, settings.learning_rate)
         if settings.columns_per_round > 1:
             check_capabilities(family, requires=["several_columns"])
         callbacks = list(classifier.callbacks or [])
+        limits = [float(one.seconds) for one in callbacks if isinstance(one, TimeLimit)]
         asked = [getattr(one, "needs_training_state", False) for one in callbacks]
         return cls(
             family=family,
@@ -99,16 +108,25 @@ class Parameters:
             validation_fraction=fraction,
             n_iter_no_change=classifier.n_iter_no_change,
             categorical_features=classifier.categorical_features,
-            constraints={name: given for name, given in constraints.items() if given is not None},
+            constraints=constraints,
+            divides=divides and settings.stagewise,
             class_weight=classifier.class_weight,
             warm_start=classifier.warm_start,
             keeps_state=bool(classifier.warm_start or any(asked)),
             callbacks=callbacks,
+            time_limit=min(limits, default=inf),
             random_state=classifier.random_state,
             n_threads=check_n_jobs(classifier.n_jobs),
             verbose=int(classifier.verbose),
             probability_scale=None if isinstance(scale, str) else float(scale),
         )
+
+
+def _has_nonzero(given) -> bool:
+    """Return whether ``monotonic_cst`` constrains anything."""
+    if isinstance(given, Mapping):
+        return any(map(_has_nonzero, given.values()))
+    return given is not None and np.count_nonzero(np.asarray(given, dtype=object)) > 0
 
 
 def _settings_of(classifier, divides: bool) -> Settings:

@@ -10,7 +10,26 @@ import numpy as np
 from cwboost.conformity import Conformity
 from cwboost.estimator.held_out.metrics import Metric
 
-__all__ = ["HoldoutCurve", "Plan"]
+__all__ = ["Calibration", "HoldoutCurve", "Plan"]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What a holdout run knows of a model of some length.
+
+    Parameters
+    ----------
+    length : float
+        Sum of the learning rates of its rounds.
+    scale : float
+        The most likely factor of the scores in the softmax.
+    conformity : Conformity
+        Of the examples left out, at this scale.
+    """
+
+    length: float
+    scale: float
+    conformity: Conformity
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,41 +38,45 @@ class HoldoutCurve:
 
     Parameters
     ----------
-    rounds : ndarray of shape (n_points,), int64
-        Numbers of rounds, ascending, of the holdout run.
+    length : ndarray of shape (n_points,), float64
+        How far the holdout run was: sums of the learning rates of its rounds, ascending.
     loss : ndarray of shape (n_points,), float64
-        Log loss of the examples left out after these rounds, at the best scale.
+        Log loss of the examples left out there, at the best scale.
     scale : ndarray of shape (n_points,), float64
         That scale: the factor of the scores in the softmax.
-    ratio : float
-        Rounds of the holdout run per round of the training: its steps are longer.
     kept : int
         The point that the training is to reach.
-    conformity : Conformity
-        Calibration scores of the examples left out at this point.
+    calibrations : tuple of Calibration
+        At some of the points, and at `kept`, ascending; empty after `fit`.
+    seconds : float
+        Time of one round of one training.
+    is_cut : bool
+        True if a time limit ended the run.
     """
 
-    rounds: np.ndarray
+    length: np.ndarray
     loss: np.ndarray
     scale: np.ndarray
-    ratio: float
     kept: int
-    conformity: Conformity
+    calibrations: tuple[Calibration, ...] = field(repr=False)
+    seconds: float
+    is_cut: bool
 
     @property
-    def kept_rounds(self) -> int:
-        """Rounds of the holdout run that the training is to match."""
-        return int(self.rounds[self.kept])
+    def kept_length(self) -> float:
+        """Length that the training is to reach."""
+        return float(self.length[self.kept])
 
     @property
     def kept_loss(self) -> float:
         """Log loss at the point that the training is to reach."""
         return float(self.loss[self.kept])
 
-    @property
-    def kept_scale(self) -> float:
-        """Scale of the probabilities there."""
-        return float(self.scale[self.kept])
+    def at(self, lengths) -> list[Calibration]:
+        """Return the calibration that is nearest to each of some lengths."""
+        own = np.array([one.length for one in self.calibrations])
+        places = np.searchsorted((own[1:] + own[:-1]) / 2, lengths)
+        return [self.calibrations[place] for place in places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +89,13 @@ class Plan:
         Training ends after these rounds at the latest.
     learning_rate : float
     scale : float
-        Factor of the scores in the softmax of the probabilities, unless held-out examples fit it.
+        Factor of the scores in the softmax of the probabilities, unless examples left out fit it.
     init : str or None, default=None
         Name of the init model that boosting starts from; None for zero.
     watched : Metric or None, default=None
         The measure by which early stopping stops.
-    curve : HoldoutCurve or None, default=None
-        The holdout run that decided; None if there was none.
-    conformity : Conformity or None, default=None
-        Calibration scores at this scale, for prediction sets.
+    curves : dict of HoldoutCurve, default={}
+        The holdout runs by the init model that they start from: its name, or "zero" for none.
     reasons : dict of str, default={}
         Why, by the name of what was decided.
     """
@@ -84,9 +105,18 @@ class Plan:
     scale: float
     init: str | None = None
     watched: Metric | None = None
-    curve: HoldoutCurve | None = field(default=None, repr=False)
-    conformity: Conformity | None = field(default=None, repr=False)
+    curves: Mapping[str, HoldoutCurve] = field(default_factory=dict, repr=False)
     reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def curve(self) -> HoldoutCurve | None:
+        """The holdout run from the start that was taken; None if there was none."""
+        return self.curves.get(self.init or "zero")
+
+    def without_calibrations(self) -> Plan:
+        """Return what is worth keeping after a fit."""
+        curves = {name: replace(one, calibrations=()) for name, one in self.curves.items()}
+        return replace(self, curves=curves)
 
     def because(self, name: str, reason: str, **changes) -> Plan:
         """Return the plan with `changes`, and the reason for what `name` decides."""

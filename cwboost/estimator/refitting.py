@@ -70,7 +70,7 @@ class Refit:
         left_out = holdout_splits(problem.counts, self.rng)[0][:1] if held_out is None else []
         masters = [self._master(scores[:, known], rows) for rows in [[], *left_out]]
         ensemble = _with_steps(model.ensemble, X, masters, known, self.rate)
-        model = replace(model, ensemble=ensemble, conformity=None)
+        model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None)
         if held_out is not None:
             scores = model.scores(held_out.X, n_threads=self.n_threads)
             return calibrated(model, scores, held_out.y, held_out.weight, self.fits_scale)

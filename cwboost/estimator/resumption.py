@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ __all__ = [
     "add_columns",
     "change_C",
     "check_continues",
+    "identity_of",
     "previous_fit",
     "resume",
     "training_state",
@@ -28,14 +30,22 @@ __all__ = [
 STATE_TYPES = {
     "pairs": dict,
     "solves_since_rebuild": int,
-    "q": float,
     "best_bound": float,
     "precision": list,
     "generator": dict,
     "data": int,
+    "identity": str,
 }
 PAIRS_TYPES = {"weights": np.ndarray, "scores": np.ndarray}
-PRECISION_TYPES = [float, int, bool, int]
+PRECISION_TYPES = [float, int, bool, int, str]
+
+PARAMETER_OF = {"monotonic": "monotonic_cst", "interactions": "interaction_cst"}
+IMPLIES = {
+    "monotonic": lambda kept, wanted: ((wanted == 0) | (wanted == kept)).all(),
+    # Every set of features lies in one of those that are wanted.
+    "interactions": lambda kept, wanted: (kept[:, None] <= wanted).all(axis=2).any(axis=1).all(),
+}
+"""Whether scores that keep some constraints keep others, by the names of `BindContext`."""
 
 LEARNERS_PER_CHUNK = 256
 """Learners whose outputs on the training set are computed together."""
@@ -74,10 +84,13 @@ def previous_fit(classifier) -> PreviousFit | None:
     return PreviousFit(model, classifier._schema, classifier.history_, ensemble, state or None)
 
 
-def check_continues(previous: PreviousFit, schema: InputSchema, classes, constraints) -> None:
+def check_continues(
+    previous: PreviousFit, schema: InputSchema, classes, constraints, divides: bool
+) -> None:
     """Check that training on new data, of this schema and these classes, can go on.
 
-    `constraints` are those of the scores, by parameter.
+    `constraints` are those of the scores, in the form of `BindContext`. With `divides`, its rounds
+    grow one learner for all classes.
     """
     if previous.state is not None:
         _check_state(previous.state)
@@ -101,11 +114,21 @@ def check_continues(previous: PreviousFit, schema: InputSchema, classes, constra
             "weak_learner must be of the kind of the fitted model if warm_start=True, got "
             f"{family.name!r}"
         )
-    for name, given in constraints.items() if previous.model.base is not None else ():
+    learners = previous.ensemble.learners
+    if len(learners) and learners.is_graded != divides:
+        grown = "one learner for all classes" if learners.is_graded else "one learner per class"
         raise ValueError(
-            f"{name} must be None if warm_start=True and the fitted model starts from an init "
-            f"model, which keeps no constraints, got {given!r}"
+            "correction and monotonic_cst must be of the kind of the fitted model if "
+            f"warm_start=True, of which a round has {grown}: fit anew, with warm_start=False"
         )
+    for name, wanted in constraints.items():
+        kept = previous.model.constraints.get(name)
+        if kept is None or not IMPLIES[name](kept, wanted):
+            raise ValueError(
+                f"{PARAMETER_OF[name]} must constrain nothing more than in the fitted model if "
+                "warm_start=True, since what that has learned stays, got other constraints: fit "
+                "anew, with warm_start=False"
+            )
     for place in sorted(before.categories.keys() | schema.categories.keys()):
         if set(before.categories.get(place, ())) != set(schema.categories.get(place, ())):
             raise ValueError(
@@ -114,20 +137,45 @@ def check_continues(previous: PreviousFit, schema: InputSchema, classes, constra
             )
 
 
-def training_state(training: ColumnGeneration, fingerprint: int | None) -> dict | None:
+def identity_of(training: ColumnGeneration, constraints: Mapping, data: int) -> str:
+    """Return a digest of all that a dual bound and a reason to stop belong to.
+
+    That is the family with its parameters, its constraints, the settings, and the `data`, of this
+    fingerprint, with their weights and base scores.
+    """
+    constraints = sorted(constraints.items())
+    parts = _description([training.pricer.family, training.settings, constraints, data])
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _description(value):
+    """Return a value that is equal, and prints as equal, for equal parameters."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        own = sorted(value.get_params(deep=False).items())
+        return type(value).__qualname__, _description(own)
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    return [_description(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def training_state(
+    training: ColumnGeneration, data: int | None, identity: str | None
+) -> dict | None:
     """Return what continues training bit for bit, besides ensemble and history.
 
-    `fingerprint` is that of the training data. Without it, or if an interrupt left the master ahead
-    of the model, return None: training can go on from the coefficients alone.
+    `data` is the fingerprint of the training data, `identity` that of the whole training. Without
+    them, or if an interrupt left the master ahead of the model, return None: training can go on
+    from the coefficients alone.
     """
-    if fingerprint is None or not training.between_rounds:
+    if data is None or not training.between_rounds:
         return None
     return {
         **training.master.state(),
         "best_bound": training.best_bound,
         "precision": training.schedule.state(),
         "generator": training.rng.bit_generator.state,
-        "data": fingerprint,
+        "data": data,
+        "identity": identity,
     }
 
 
@@ -141,11 +189,14 @@ def _check_state(state: Mapping) -> None:
         raise ValueError("training_state must have the fields that training saves, each its type")
 
 
-def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, state) -> None:
+def resume(
+    training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, state, identity
+) -> None:
     """Take up a new training on X, still without columns, where `ensemble` ended.
 
     With its `state`, from `training_state`, the continuation equals one uninterrupted run bit for
-    bit; without, the pair weights are formed from the coefficients.
+    bit; without, the pair weights are formed from the coefficients. Bound and precision are taken
+    up if they belong to a training of this `identity`.
     """
     _restore_columns(training, ensemble, X)
     rounds = ensemble.n_rounds
@@ -154,15 +205,14 @@ def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, 
         training.master.rebuild()
         return
     training.master.restore(state)
-    if state["q"] == training.master.q:
+    if state["identity"] == identity:
         if state["best_bound"] > training.master.objective * (1.0 + 1e-9):
             raise ValueError(
                 f"training_state: best_bound must not lie above the objective "
                 f"{training.master.objective}, got {state['best_bound']}"
             )
         training.best_bound = state["best_bound"]
-        training.schedule.restore(state["precision"], training.model.history["objective"])
-    # Otherwise C is another: bound and last objective belong to another problem.
+        training.schedule.restore(state["precision"], training.model.latest["objective"])
     try:
         training.rng.bit_generator.state = state["generator"]
     except (ArithmeticError, LookupError, TypeError) as error:

@@ -56,8 +56,9 @@ class RoundState:
         For `CWBoostClassifier` and `MultiBoostClassifier` a `ColumnGeneration`.
     estimator : BoostingClassifier
     snapshot : callable
-        Returns a copy of the estimator, fitted with the rounds so far and the state from which
-        ``warm_start`` goes on. Raises TypeError for a classifier without warm start.
+        Returns a copy of the estimator, fitted with the rounds so far, from which ``warm_start``
+        goes on: bit for bit if the fit has ``warm_start`` itself, or a callback with a true
+        attribute ``needs_training_state``. Raises TypeError for a classifier without warm start.
     """
 
     round: int

@@ -72,7 +72,7 @@ def solve_thin(
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
         own = _kept(master, ensemble, columns)
-        kept = replace(model, ensemble=own, scale=LOSS_SCALE, conformity=None)
+        kept = replace(model, ensemble=own, scale=LOSS_SCALE, conformity=None, stage_scales=None)
         n_kept = len(own.learners)
         if n_kept == 0:
             continue

@@ -77,6 +77,10 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     if model.conformity is not None:
         known = vars(model.conformity)
         header["conformity"] = {k: encoder.encode(v, f"conformity.{k}") for k, v in known.items()}
+    if model.constraints:
+        header["constraints"] = encoder.encode(dict(model.constraints), "model.constraints")
+    if model.stage_scales is not None and staged:
+        header["stage_scales"] = encoder.encode(model.stage_scales, "model.stage_scales")
     arrays = {ENSEMBLE_PREFIX + name: array for name, array in ensemble.arrays().items()}
     if model.base is not None:
         factors = {"factor": model.base.factor, "share": model.base_share}
@@ -201,7 +205,16 @@ def _build(header: dict, arrays: dict[str, np.ndarray]):
     if type(scale) is not float or not 0 < scale <= MAX_SCALE:
         raise ModelFileError(f"scale must be positive and at most {MAX_SCALE}, got {scale!r}")
     conformity = _decode_conformity(header, len(fitted["classes_"]), decoder)
-    model = FittedModel(ensemble, fitted["classes_"], base, scale, share, conformity)
+    model = FittedModel(
+        ensemble,
+        fitted["classes_"],
+        base,
+        scale,
+        share,
+        conformity,
+        _decode_constraints(header, n_features, decoder),
+        _decode_stage_scales(header, ensemble.n_rounds, decoder),
+    )
     if "training_state" in header:
         state = decoder.decode(header["training_state"], "training_state")
         if not isinstance(state, dict) or "ensemble" in state:
@@ -210,7 +223,8 @@ def _build(header: dict, arrays: dict[str, np.ndarray]):
         if kept != n_rounds:
             if kept is None or not 0 < kept < n_rounds:
                 raise ModelFileError(f"best_iteration_ must lie in 1..{n_rounds}, got {kept!r}")
-            model, state["ensemble"] = model.truncate(kept), ensemble
+            model = replace(model, ensemble=ensemble.truncate(kept))
+            state["ensemble"] = ensemble
         vars(classifier)[STATE_ATTRIBUTE] = state
     vars(classifier).update(fitted, family_=family, model_=model)
     classifier._check_model()
@@ -225,6 +239,37 @@ def _decode_conformity(header: dict, n_classes: int, decoder: Decoder) -> Confor
     conformity = Conformity(*parts)
     conformity.check(n_classes)
     return conformity
+
+
+def _decode_constraints(header: dict, n_features: int, decoder: Decoder) -> dict:
+    if "constraints" not in header:
+        return {}
+    found = decoder.decode(header["constraints"], "constraints")
+    types = {"monotonic": np.int8, "interactions": np.bool_}
+    if not isinstance(found, dict) or not found.keys() <= types.keys():
+        raise ModelFileError(f"constraints must be a dict with the keys {sorted(types)}")
+    for name, own in found.items():
+        dtype = getattr(own, "dtype", None)
+        if (
+            dtype != types[name]
+            or own.shape[1:] != (n_features,)
+            or np.abs(own, dtype=int).max() > 1
+        ):
+            raise ModelFileError(
+                f"constraints: {name} must have a row of {n_features} per score or set"
+            )
+    return found
+
+
+def _decode_stage_scales(header: dict, n_rounds: int, decoder: Decoder) -> np.ndarray | None:
+    if "stage_scales" not in header:
+        return None
+    found = decoder.decode(header["stage_scales"], "stage_scales")
+    if not isinstance(found, np.ndarray) or (found.shape, found.dtype) != ((n_rounds,), np.float64):
+        raise ModelFileError(f"stage_scales must be float64, one for each of {n_rounds} rounds")
+    if not ((found > 0) & (found <= MAX_SCALE)).all():
+        raise ModelFileError(f"stage_scales must be positive and at most {MAX_SCALE}")
+    return found
 
 
 def _decode_fitted(cls: type[Any], nodes: dict, decoder: Decoder) -> dict:

@@ -128,29 +128,21 @@ class Schedule:
             self._polished = self.epsilon <= POLISH_EPSILON and small
             self._before_polish = None
             return True
-        is_idle = previous is not None and self._is_idle(previous, objective)
-        self._n_idle = self._n_idle + 1 if is_idle else 0
-        return not self._ends_idle()
-
-    def _is_idle(self, previous: float, objective: float) -> bool:
         tol = self._settings.tol
-        return tol > 0.0 and previous - objective < tol * previous
-
-    def _ends_idle(self) -> bool:
-        """End training after enough idle rounds in a row; return True if it ends."""
+        is_idle = previous is not None and tol > 0.0 and previous - objective < tol * previous
+        self._n_idle = self._n_idle + 1 if is_idle else 0
         if self._n_idle < (1 if self._covers_family else MOST_IDLE):
-            return False
+            return True
         self.stop_reason = "tol"
-        return True
+        return False
 
     def state(self) -> list:
         """Return what `restore` needs to go on where this one is."""
-        return [self.epsilon, self._n_tighter, self._polished, self._n_idle]
+        reason = self.stop_reason or ""
+        return [self.epsilon, self._n_tighter, self._polished, self._n_idle, reason]
 
-    def restore(self, state, objectives) -> None:
-        """Go on from a state and the recorded objectives; end at once if idle rounds ended it."""
-        self.epsilon, self._n_tighter, self._polished, self._n_idle = state
-        self._previous = objectives[-1]
-        # Unless the last round is not idle by the present `tol`.
-        if len(objectives) > 1 and self._is_idle(*objectives[-2:]):
-            self._ends_idle()
+    def restore(self, state, objective: float) -> None:
+        """Go on from a state and the last objective, or stay ended."""
+        self.epsilon, self._n_tighter, self._polished, self._n_idle, reason = state
+        self.stop_reason = reason or None
+        self._previous = objective

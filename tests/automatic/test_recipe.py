@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from cwboost import CWBoostClassifier, TreeFamily
 from cwboost.automatic import constants, recipe
 from cwboost.conformity import Conformity
+from cwboost.estimator.clock import Clock
 from cwboost.estimator.held_out.metrics import LOGLOSS
 
 MOST = 20
@@ -82,7 +83,9 @@ def test_where_few_rounds_suffice_there_are_more_of_smaller_steps():
 
 def fake_run(scores, y, goes_on=True):
     """A holdout run whose scores are a function of the number of its rounds."""
-    run = SimpleNamespace(n_rounds=0, y=y, weight=np.ones(len(y)), scores_after=scores)
+    run = SimpleNamespace(
+        n_rounds=0, y=y, weight=np.ones(len(y)), scores_after=scores, trainings=[None]
+    )
 
     def one_more():
         run.n_rounds += 1
@@ -98,8 +101,8 @@ def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
     def rounds_of_run(falling):
         """Return how many rounds a run does if that many of them have less and less noise."""
         run = fake_run(lambda n: np.eye(3)[y] + noise * 0.95 ** min(n, falling), y)
-        curve = recipe.follow(run, most=1000, ratio=1.0, patience=18)
-        np.testing.assert_array_equal(curve.rounds, np.arange(1, run.n_rounds + 1))
+        curve = recipe.follow(run, most=1000, rate=1.0, patience=18, clock=Clock(0.0))
+        np.testing.assert_array_equal(curve.length, np.arange(1, run.n_rounds + 1))
         assert curve.kept_loss <= 1.02 * curve.loss.min()
         return run.n_rounds
 
@@ -109,19 +112,22 @@ def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
 def test_the_point_close_to_the_lowest_loss_is_kept_where_the_loss_rises_again():
     y, noise = np.arange(600) % 3, np.random.default_rng(0).normal(size=(600, 3))
     run = fake_run(lambda n: np.eye(3)[y] + noise * 1.05 ** abs(n - 20), y)
-    curve = recipe.follow(run, most=1000, ratio=1.0, patience=18)
-    assert curve.loss.argmin() + 1 == 20 <= curve.kept_rounds < 25
+    curve = recipe.follow(run, most=1000, rate=1.0, patience=18, clock=Clock(0.0))
+    assert curve.loss.argmin() + 1 == 20 <= curve.kept_length < 25
     assert curve.kept_loss <= (1 + LOGLOSS.tolerance) * curve.loss.min()
-    own = Conformity.of(curve.kept_scale * run.scores_after(curve.kept_rounds), y)
-    np.testing.assert_array_equal(curve.conformity.probability, own.probability)
+    for length in (1.0, 10.0, curve.kept_length):
+        (found,) = curve.at([length])
+        assert abs(found.length - length) <= 0.05 * length
+        own = Conformity.of(found.scale * run.scores_after(int(found.length)), y)
+        np.testing.assert_array_equal(found.conformity.probability, own.probability)
 
 
 @pytest.mark.parametrize("patience", [18, None])
 def test_a_run_that_ends_in_its_first_round_is_measured_after_it(patience):
     y = np.arange(60) % 3
     run = fake_run(lambda n: np.eye(3)[y], y, goes_on=False)
-    found = recipe.follow(run, most=40, ratio=0.5, patience=patience)
-    assert (found.kept_rounds, found.kept_scale > 2.0) == (1, True)
+    found = recipe.follow(run, most=40, rate=0.2, patience=patience, clock=Clock(0.0))
+    assert (found.kept_length, found.calibrations[0].scale > 2.0) == (0.2, True)
     assert found.kept_loss < np.log(3)
 
 
@@ -149,9 +155,9 @@ def test_holdout_runs_are_done_where_they_can_decide(parameters, n_runs, halves,
     X, y, *_ = halves
     starts = []
 
-    def watched(bench, start, plan, chooses_rounds):
+    def watched(bench, start, *others):
         starts.append(start.base)
-        return holdout_curve(bench, start, plan, chooses_rounds)
+        return holdout_curve(bench, start, *others)
 
     holdout_curve = recipe.holdout_curve
     monkeypatch.setattr(recipe, "holdout_curve", watched)
@@ -173,10 +179,11 @@ def test_a_holdout_run_takes_longer_steps_and_fewer_rounds(rate):
         return nullcontext(run)
 
     plan = SimpleNamespace(learning_rate=rate, n_rounds=40)
-    curve = recipe.holdout_curve(SimpleNamespace(holdout=holdout), None, plan, False)
+    bench = SimpleNamespace(holdout=holdout)
+    curve = recipe.holdout_curve(bench, None, plan, False, Clock(0.0))
     (longer,) = asked
     assert longer == max(rate, min(rate * constants.LONGER_STEPS, constants.LONGEST_STEP))
-    assert curve.ratio == rate / longer and curve.kept_rounds == np.ceil(40 * rate / longer)
+    assert curve.kept_length == longer * np.ceil(40 * rate / longer)
 
 
 def test_boosting_starts_from_zero_where_that_ends_lower():

@@ -21,6 +21,7 @@ from cwboost.automatic import recipe
 from cwboost.dask.held_out import holdout_run
 from cwboost.datasets import load_vowel
 from cwboost.estimator.checks import generator_of
+from cwboost.estimator.clock import Clock
 from cwboost.estimator.splits import holdout_splits
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.outputs import pack_outputs
@@ -112,7 +113,7 @@ def one_run(training, y, chooses):
     left_out = holdout_splits(np.bincount(y), rng)[0][0]
     family = training.pricer.family
     with holdout_run(training.crew, training.setup, family, settings, left_out, rng) as run:
-        return recipe.follow(run, 30, 0.5, 18 if chooses else None)
+        return recipe.follow(run, 30, 0.2, 18 if chooses else None, Clock(0.0))
 
 
 def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
@@ -121,7 +122,8 @@ def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
     training = train(StumpFamily(), blocks, 0, **settings)
     scales = [local("stump", *data, 60, random_state=k).probability_scale_ for k in range(4)]
     found = one_run(training, data[1], chooses=False)
-    assert found.kept_rounds == 30 and found.kept_scale == pytest.approx(np.mean(scales), rel=0.35)
+    assert found.kept_length == pytest.approx(6.0)
+    assert found.scale[found.kept] == pytest.approx(np.mean(scales), rel=0.35)
     while training.n_rounds < 20 and training.round():
         pass
     np.testing.assert_array_equal(
@@ -129,7 +131,7 @@ def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
     )
     training = train(StumpFamily(), blocks, 0, **settings)
     few = one_run(training, data[1], chooses=True)
-    assert 1 <= few.kept_rounds <= 30
+    assert 0.2 <= few.kept_length <= 6.0
 
 
 def test_total_correction_reaches_the_local_optimum():

@@ -101,7 +101,7 @@ def test_constraints_exclude_the_default_init_model():
     X, y = np.arange(120.0).reshape(60, 2) % 7, np.arange(60) % 2
     assert CWBoostClassifier(monotonic_cst=[1, 0], n_estimators=2).fit(X, y).init_ is None
     clf = CWBoostClassifier(init=DummyClassifier(), n_estimators=2, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="monotonic_cst must be None if warm_start=True"):
+    with pytest.raises(ValueError, match="monotonic_cst must be of the kind of the fitted model"):
         clf.set_params(init="auto", monotonic_cst=[1, 0], n_estimators=3).fit(X, y)
 
 

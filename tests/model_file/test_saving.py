@@ -68,7 +68,7 @@ def test_generators_and_callbacks_are_not_stored(reference, path):
     [
         (lambda state: state["pairs"]["weights"].__imul__(2.0), "the weights of the state must be"),
         (lambda state: state["pairs"]["scores"].fill(np.nan), "the scores of the state must be"),
-        (lambda state: state.pop("q"), "training_state must have the fields"),
+        (lambda state: state.pop("data"), "training_state must have the fields"),
         (lambda state: state.update(precision=[0.1, None, False]), "must have the fields"),
         (lambda state: state.update(best_bound=1e9), "best_bound must not lie above the objective"),
         (lambda state: state["generator"].pop("state"), "not a state of a generator"),

@@ -54,7 +54,8 @@ def calibrated(model, scores, y, weight=None, fits_scale: bool = True):
     `y` are class indices. Without `fits_scale`, the model keeps its own scale.
     """
     scale = fit_scale(scores, y, weight) if fits_scale else model.scale
-    return replace(model, scale=scale, conformity=Conformity.of(scale * scores, y, weight))
+    conformity = Conformity.of(scale * scores, y, weight)
+    return replace(model, scale=scale, stage_scales=None, conformity=conformity)
 
 
 def fit_scale(scores, y, weight=None) -> float:

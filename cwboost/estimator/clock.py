@@ -1,0 +1,25 @@
+"""The time of a fit, which a `cwboost.callbacks.TimeLimit` bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+__all__ = ["Clock"]
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Seconds since ``perf_counter()`` was `start`, of which there are `limit`."""
+
+    start: float
+    limit: float = float("inf")
+
+    @property
+    def left(self) -> float:
+        """Seconds until the limit, negative when it is past."""
+        return self.start + self.limit - perf_counter()
+
+    def part(self, share: float) -> Clock:
+        """Return a clock whose limit is past after a share of the seconds that are left."""
+        return replace(self, limit=perf_counter() - self.start + share * self.left)

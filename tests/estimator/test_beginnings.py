@@ -1,0 +1,222 @@
+"""Every way to begin again, with every parameter and every part of the data changed.
+
+What was trained is kept or refused; a bound and a reason to stop hold for the present problem only.
+"""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from models import assert_same_training
+from sklearn.linear_model import LogisticRegression
+
+from cwboost import CWBoostClassifier, StumpFamily, TreeFamily, load_model
+from cwboost.callbacks import Checkpoint, TimeLimit
+
+RNG = np.random.default_rng(0)
+X = np.round(RNG.normal(size=(120, 4)), 1)
+Y = np.digitize(X[:, 0] - X[:, 1] + 0.5 * X[:, 2] ** 2, [-0.3, 0.9])
+FIRST, MORE, MANY = 6, 12, 300
+RISING = np.ones((3, 4), dtype=int)
+
+KINDS = {
+    "total": {"weak_learner": "stump", "correction": "total", "C": 100.0, "tol": 0.0},
+    "constrained": {
+        "weak_learner": "stump", "correction": "total", "C": 100.0, "tol": 0.0,
+        "monotonic_cst": RISING,
+    },
+    "stagewise": {"weak_learner": "tree", "init": None},
+}  # fmt: skip
+
+CHANGES = {
+    "weak_learner": {
+        "total": StumpFamily(max_features=1), "constrained": StumpFamily(max_features=1),
+        "stagewise": TreeFamily(max_depth=1),
+    },
+    "init": LogisticRegression(),
+    "n_estimators": MORE,
+    "C": 20.0,
+    "correction": {"total": "stagewise", "constrained": "stagewise", "stagewise": "total"},
+    "columns_per_round": {"total": 2, "constrained": 2, "stagewise": 1},
+    "max_working_sets": 5,
+    "epsilon": 1e-3,
+    "learning_rate": {"total": 1.0, "constrained": 1.0, "stagewise": 0.5},
+    "subsample": 0.6,
+    "solver": {"total": "lbfgsb", "constrained": "lbfgsb", "stagewise": "fcd"},
+    "tol": 1e-4,
+    "early_stopping": "error",
+    "validation_fraction": 0.3,
+    "n_iter_no_change": 3,
+    "categorical_features": [3],
+    "monotonic_cst": {"total": RISING, "constrained": None, "stagewise": RISING},
+    "interaction_cst": [[0, 1]],
+    "class_weight": {0: 5.0, 1: 1.0, 2: 1.0},
+    "callbacks": [TimeLimit(600.0)],
+    "random_state": 1,
+    "n_jobs": 2,
+    "verbose": 0,
+    "probability_scale": 1.5,
+    # Not parameters of the classifier:
+    "sample_weight": np.where(np.arange(120) % 3, 1.0, 8.0),
+    "X": X[:, ::-1],
+    "y": Y[RNG.permutation(120)],
+}  # fmt: skip
+
+REFUSED = {
+    "categorical_features": dict.fromkeys(KINDS, "categories"),
+    "correction": {"stagewise": "round has one learner for all classes: fit anew"},
+    "interaction_cst": dict.fromkeys(KINDS, "interaction_cst must constrain nothing more"),
+    "monotonic_cst": {
+        "total": "monotonic_cst must constrain nothing more than in the fitted model",
+        "stagewise": "round has one learner for all classes: fit anew",
+    },
+}
+
+
+def test_every_parameter_is_changed():
+    known = set(inspect.signature(CWBoostClassifier).parameters) - {"warm_start"}
+    assert known | {"sample_weight", "X", "y"} == set(CHANGES)
+
+
+def made(kind, **params):
+    first = {"n_estimators": FIRST, "warm_start": True, "random_state": 0}
+    return CWBoostClassifier(**first | KINDS[kind] | params)
+
+
+def fit(clf, X=X, y=Y, sample_weight=None, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return clf.set_params(**params).fit(X, y, sample_weight)
+
+
+def in_memory(kind, path):
+    return fit(made(kind))
+
+
+def from_file(kind, path):
+    in_memory(kind, path).save(path, training_state=True)
+    return load_model(path)
+
+
+def from_plain_file(kind, path):
+    in_memory(kind, path).save(path)
+    return load_model(path)
+
+
+def from_checkpoint(kind, path):
+    fit(made(kind, n_estimators=MORE, warm_start=False, callbacks=[Checkpoint(path, FIRST)]))
+    return load_model(path).set_params(warm_start=True, n_estimators=FIRST)
+
+
+def from_snapshot(kind, path):
+    kept = []
+
+    class Keep:
+        def on_round_end(self, state):
+            if state.round == FIRST:
+                kept.append(state.snapshot())
+
+    fit(made(kind, n_estimators=MORE, warm_start=False, callbacks=[Keep()]))
+    return kept[0].set_params(warm_start=True, n_estimators=FIRST)
+
+
+EXACT = [in_memory, from_file, from_checkpoint]
+EVERY = [*EXACT, from_plain_file, from_snapshot]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("begin", EVERY)
+def test_the_same_problem_goes_on(begin, kind, tmp_path):
+    clf = fit(begin(kind, tmp_path / "model"), n_estimators=MORE, callbacks=None)
+    assert clf.n_iter_ == MORE and (np.diff(clf.history_["objective"]) < 0).all()
+    if begin in EXACT:
+        assert_same_training(clf, fit(made(kind, n_estimators=MORE)))
+
+
+def changed(what, kind):
+    value = CHANGES[what]
+    return {what: value[kind] if isinstance(value, dict) and kind in value else value}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_goes_on_is_true_of_the_present_problem(what, kind, tmp_path):
+    clf = from_file(kind, tmp_path / "model")
+    before = list(clf.staged_decision_function(X))
+    change = changed(what, kind)
+    if what in REFUSED and kind in REFUSED[what]:
+        with pytest.raises(ValueError, match=REFUSED[what][kind]):
+            fit(clf, **{"n_estimators": MORE} | change)
+        assert clf.n_iter_ == FIRST
+        return
+    fit(clf, **{"n_estimators": MORE} | change)
+    after = list(clf.staged_decision_function(X))
+    n_kept = min(FIRST, len(after))
+    np.testing.assert_allclose(after[:n_kept], before[:n_kept], rtol=1e-9, atol=1e-9)
+    bounds = clf.history_["dual_bound"][FIRST:]
+    if np.isnan(bounds).all():
+        return
+    change.pop("init", None)  # the present one stays
+    fresh = fit(made(kind), **change | {"n_estimators": MANY, "warm_start": False})
+    best = fresh.history_["objective"].min()
+    assert (bounds <= best * (1 + 1e-9)).all()
+
+
+ENDS = {
+    "tol": ({"correction": "total", "C": 300.0, "tol": 1e-2}, {"tol": 1e-5}),
+    "optimal": ({"correction": "total", "C": 30.0, "tol": 0.0}, {"C": 300.0}),
+    "no column": (
+        {"subsample": 1.0, "learning_rate": 1.0, "C": 30.0, "tol": 0.0}, {"C": 3000.0}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("reason", ENDS)
+def test_a_reason_to_stop_stays_for_its_problem_only(reason, saved, tmp_path):
+    params, other = ENDS[reason]
+    clf = fit(CWBoostClassifier("stump", None, MANY, warm_start=True, random_state=0, **params))
+    assert clf.stop_reason_ == reason
+    if saved:
+        clf.save(tmp_path / "model", training_state=True)
+        clf = load_model(tmp_path / "model")
+    n_rounds = clf.n_iter_
+    fit(clf, n_estimators=MANY + 1)
+    assert (clf.n_iter_, clf.stop_reason_) == (n_rounds, reason)
+    for changes in (other, {"weak_learner": StumpFamily(max_features=2)}):
+        assert fit(clf, n_estimators=clf.n_iter_ + 3, **changes).n_iter_ > n_rounds
+        n_rounds = clf.n_iter_
+
+
+def test_trees_of_one_class_stay_trees_of_one_class():
+    """Without constraints a round would grow one tree for all classes."""
+    clf = fit(made("stagewise", monotonic_cst=RISING))
+    with pytest.raises(ValueError, match="round has one learner per class: fit anew"):
+        fit(clf, n_estimators=MORE, monotonic_cst=None)
+
+
+def test_constraints_that_are_dropped_do_not_come_back(tmp_path):
+    clf = fit(from_file("constrained", tmp_path / "model"), n_estimators=MORE)
+    fit(clf, n_estimators=MORE + 1, monotonic_cst=RISING * [1, 0, 1, 1])
+    fit(clf, n_estimators=MORE + 2, monotonic_cst=RISING * [1, 0, 0, 1])
+    with pytest.raises(ValueError, match="monotonic_cst must constrain nothing more"):
+        fit(clf, n_estimators=MORE + 3, monotonic_cst=RISING)
+    assert clf.n_iter_ == MORE + 2
+
+
+def test_sets_of_features_may_grow(tmp_path):
+    clf = fit(made("stagewise", interaction_cst="no_interactions"))
+    clf.save(tmp_path / "model")
+    clf = fit(load_model(tmp_path / "model"), n_estimators=MORE, interaction_cst=[[0, 1], [2]])
+    for sets in ("no_interactions", [[0, 2]]):
+        with pytest.raises(ValueError, match="interaction_cst must constrain nothing more"):
+            fit(clf, n_estimators=MORE + 1, interaction_cst=sets)
+    assert fit(clf, n_estimators=MORE + 1, interaction_cst=None).model_.constraints == {}
+
+
+@pytest.mark.parametrize("zero", [[0] * 4, {}, np.zeros((3, 4)), {0: {1: 0}}])
+def test_zero_constraints_are_none(zero):
+    params = {"n_estimators": 20, "random_state": 0}
+    fits = [CWBoostClassifier(monotonic_cst=one, **params).fit(X, Y) for one in (None, zero)]
+    np.testing.assert_array_equal(*(clf.predict_proba(X) for clf in fits))
