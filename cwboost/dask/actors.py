@@ -10,6 +10,7 @@ from time import perf_counter, sleep
 import dask
 import numpy as np
 from distributed import Client, get_worker, wait
+from distributed.protocol.pickle import dumps, loads
 
 from cwboost.dask.crew import Crew, PartitionsLost
 from cwboost.dask.host import Host
@@ -21,6 +22,8 @@ from cwboost.families.sealing.faults import add_note
 __all__ = ["ActorCrew", "PartitionsLost"]
 
 logger = logging.getLogger(__name__)
+
+NO_ARGUMENTS = dumps(())
 
 DIRECT_SECONDS = 5.0
 """Time in which a worker must answer a direct call; else calls go through the scheduler."""
@@ -51,12 +54,15 @@ MOST_CANCELLED = 3
 class RemoteHost(Host):
     """A `Host` on a worker, which also holds the sources of the partitions until they are bound."""
 
-    def call(self, method, *arguments):
-        """Return (result, None) of a method, or (None, its error): other errors mean loss."""
+    def call(self, method, message: bytes = NO_ARGUMENTS) -> bytes:
+        """Return (result, None) of a method, or (None, its error): other errors mean loss.
+
+        Both ways travel as pickles: arrays that Dask divides into frames arrive unaligned.
+        """
         try:
-            return getattr(self, method)(*arguments), None
+            return dumps((getattr(self, method)(*loads(message)), None))
         except Exception as error:
-            return None, error
+            return dumps((None, error))
 
     def nothing(self) -> None:
         """Do nothing."""
@@ -171,17 +177,19 @@ class ActorCrew(Crew):
     def _call(self, actors, method, arguments) -> tuple[list, list]:
         """Return the results, and the keys of the actors that are lost; raise a host's error."""
         lost, results, errors, calls = [], [], [], {}
+        message = dumps(arguments)
         for key, actor in actors.items():
             try:
-                calls[key] = actor.call(method, *arguments)
+                calls[key] = actor.call(method, message)
             except (OSError, RuntimeError, ValueError):
                 lost.append(key)
         for key, call in calls.items():
             try:
-                result, error = self._answer(actors[key], call)
+                answer = self._answer(actors[key], call)
             except Exception:
                 lost.append(key)
                 continue
+            result, error = loads(answer)
             (results if error is None else errors).append(result if error is None else error)
         if errors:
             # The same one whichever worker holds it.

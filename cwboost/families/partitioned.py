@@ -254,16 +254,15 @@ class PricingPlan(ABC):
 
 
 class PartitionedFamily(ABC):
-    """The capability, as a base beside `cwboost.WeakLearnerFamily`.
+    """The capability, as a base beside `cwboost.WeakLearnerFamily`."""
 
-    Attributes
-    ----------
-    asks_once : bool, default=True
-        True if `PricingPlan.choose` asks few questions, whatever the data. If False, data that fit
-        on one worker of a cluster are trained on there.
-    """
+    @property
+    def asks_once(self) -> bool:
+        """True if `PricingPlan.choose` asks few questions, whatever the data; the default.
 
-    asks_once: bool = True
+        If False, data that fit on one worker of a cluster are trained on there.
+        """
+        return True
 
     def check_partitioned(self) -> None:  # noqa: B027
         """Raise TypeError or ValueError if these hyper-parameters do not allow it; optional."""

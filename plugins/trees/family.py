@@ -102,7 +102,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     name = "tree"
     api_version = 1
     learners_type = cwboost.TreeLearners
-    asks_once = False
 
     def __init__(
         self,
@@ -162,6 +161,10 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             )
         grower = TreeGrower(binned, n_threads=n_threads, sets=sets, **settings)
         return TreePricer(grower, binned, context)
+
+    @property
+    def asks_once(self):
+        return self.max_depth == 1
 
     def check_partitioned(self):
         if self.max_leaf_nodes is not None:

@@ -5,6 +5,7 @@ from random import Random
 from threading import Timer
 from time import sleep
 
+import numpy as np
 import pytest
 
 pytest.importorskip("distributed")
@@ -12,9 +13,13 @@ pytest.importorskip("dask.array")
 
 import attack_cluster as faults
 
+from cwboost import CWBoostClassifier
+from cwboost.dask import DaskCWBoostClassifier
 from cwboost.dask.actors import ActorCrew
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("place")]
+
+on_partitions = pytest.mark.parametrize("place", ["partitions"], indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +47,7 @@ def test_the_bits_do_not_depend_on_the_death_of_a_worker(client, calm):
         faults.refill(client)
 
 
+@on_partitions
 @pytest.mark.parametrize("name", faults.FAULTS)
 def test_training_goes_on_with_the_same_bits(client, calm, name):
     faults.fault(name, client, faults.collections(), calm, Random(0))
@@ -54,6 +60,7 @@ def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
     gc.collect()  # the coroutine, before this test ends
 
 
+@on_partitions
 def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):
     """The scheduler reports a loss before the connection breaks: Dask drops the call."""
     crew = ActorCrew(client, [])
@@ -67,6 +74,7 @@ def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):
     assert crew._call({actor.key: actor}, "run", ()) == ([], [actor.key])
 
 
+@on_partitions
 def test_the_cluster_forgets_a_lost_actor_though_it_is_referred_to(client):
     """Else it keeps the sources, and where they were to be: on a worker that is gone."""
     crew = ActorCrew(client, [])
@@ -81,6 +89,18 @@ def test_the_cluster_forgets_a_lost_actor_though_it_is_referred_to(client):
     raise AssertionError("the scheduler still knows the actor after 5 s")
 
 
+@on_partitions
 def test_one_worker_gives_the_bits_of_four(cluster, calm):
     faults.refill(cluster, 1)
     faults.assert_same_bits(calm, faults.train(faults.collections()))
+
+
+@on_partitions
+def test_processes_grow_the_trees_of_one_machine(cluster):
+    """Arrays that Dask sends in frames of their own arrive unaligned, and no kernel reads them."""
+    X, y = faults.collections()
+    settings = {"init": None, "n_estimators": 4, "random_state": 0, "probability_scale": 2.0}
+    there = DaskCWBoostClassifier("tree", **settings).fit(X, y).to_local()
+    X, y = X.compute(), y.compute()
+    here = CWBoostClassifier("tree", **settings).fit(X, y)
+    np.testing.assert_allclose(there.decision_function(X), here.decision_function(X), 1e-9, 1e-9)

@@ -109,7 +109,7 @@ FAULTS = {"join": join, "retire": retire, "restart": restart}
 class Sleeper:
     """Actor that answers late. Workers can import it, unlike the classes of a test module."""
 
-    def call(self, method):
+    def call(self, method, message):
         sleep(30)
 
 
