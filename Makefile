@@ -20,7 +20,7 @@ SOURCES := $(shell find cwboost plugins \
 C_SOURCES := $(shell find cwboost tests asv_bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-aarch64 attack sanitize bench dashboard compare docs linkcheck lint format clean FORCE
+.PHONY: help demo test test-fast test-aarch64 attack sanitize bench compare publish dashboard docs linkcheck lint format clean FORCE
 
 help:
 	@echo 'make demo          train on the bundled data, print a table, write a figure'
@@ -32,8 +32,9 @@ help:
 	@echo 'make lint          ruff, mypy, cython-lint and clang-format; make format rewrites what they can'
 	@echo 'make docs          the HTML pages, in docs/_build/html; make linkcheck asks other sites too'
 	@echo 'make bench         every benchmark once, quickly; fails when one raises'
-	@echo 'make compare BASE=REV    benchmarks of REV against those of HEAD'
-	@echo 'make dashboard [COMMITS=N]   benchmarks of the last N commits as HTML'
+	@echo 'make compare [BASE=REV]  counts and times of HEAD against those of its parent, or of REV'
+	@echo 'make publish       the stored benchmarks of the history as HTML'
+	@echo 'make dashboard [COMMITS="REV ..."]   the same, with HEAD and other commits measured first'
 	@echo 'make clean         remove everything that make made, the environment included'
 
 # The environment and its packages, one stamp file per set of packages.
@@ -123,13 +124,15 @@ linkcheck: $(STAMPS)/docs $(STAMPS)/package
 bench: $(STAMPS)/bench $(STAMPS)/package
 	$(BIN)/python asv_bench/run.py quick $(ARGS)
 
-compare: $(STAMPS)/bench
-	@test -n '$(BASE)' || { echo 'make compare BASE=REV: name the revision to compare with'; exit 2; }
-	$(BIN)/python asv_bench/run.py compare '$(BASE)' $(ARGS)
+BASE ?= HEAD^
+compare: $(STAMPS)/package
+	$(BIN)/python asv_bench/compare.py '$(BASE)' $(ARGS)
 
-COMMITS ?= 5
+publish: $(STAMPS)/bench
+	$(BIN)/python asv_bench/run.py publish
+
 dashboard: $(STAMPS)/bench
-	$(BIN)/python asv_bench/run.py dashboard --commits $(COMMITS) $(ARGS)
+	$(BIN)/python asv_bench/run.py dashboard $(COMMITS) $(ARGS)
 
 clean:
 	rm -rf build dist .asv docs/_build docs/gallery docs/generated cwboost.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis '$(VENV)'

@@ -1,4 +1,4 @@
-"""Run the benchmarks, for ``make bench``, ``make compare`` and ``make dashboard``."""
+"""Run the benchmarks, for ``make bench``, ``make publish`` and ``make dashboard``."""
 
 import argparse
 import json
@@ -8,9 +8,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+from dashboard import (
+    check,
+    draw,
+    find_regressions,
+    make_self_contained,
+    read_answers,
+    unanswered,
+    write_page,
+)
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 WORK = ROOT / ".asv"
+HTML = WORK / "html"
+CONFIG = HERE / "asv.conf.json"
 HISTORY = HERE / "history"
 MACHINE = "reference"
 """Name under which results are kept, in place of the name of the host."""
@@ -21,17 +33,15 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     quick = commands.add_parser("quick", help="run every benchmark once, on the installed package")
     quick.set_defaults(run=run_quick)
-    compare = commands.add_parser("compare", help="compare a revision with HEAD, interleaved")
-    compare.add_argument("base", help="revision to compare HEAD with")
-    compare.add_argument("--factor", default="1.15", help="minimum ratio that counts as a change")
-    compare.set_defaults(run=run_compare)
-    dashboard = commands.add_parser("dashboard", help="publish the last commits as HTML")
-    dashboard.add_argument("--commits", type=int, default=5)
-    dashboard.add_argument("--step", type=int, default=1, help="take every STEP-th commit")
+    publish = commands.add_parser("publish", help="draw the stored history as HTML")
+    publish.set_defaults(run=run_publish)
+    dashboard = commands.add_parser("dashboard", help="measure HEAD and other commits, publish all")
+    dashboard.add_argument("commits", nargs="*", help="revisions to measure besides HEAD")
+    dashboard.add_argument(
+        "--points", type=int, default=0, help="measure so many commits, evenly spaced, as well"
+    )
     dashboard.set_defaults(run=run_dashboard)
-    for command in (compare, dashboard):
-        command.add_argument("--quick", action="store_true", help="one call per benchmark")
-    for command in (quick, compare, dashboard):
+    for command in (quick, dashboard):
         command.add_argument(
             "--bench", action="append", default=[], help="regular expression of benchmarks to run"
         )
@@ -59,64 +69,52 @@ def run_quick(options):
     return 1 if failed else status
 
 
-def run_compare(options):
-    """Compare HEAD with a revision, both as wheels, in alternating rounds; 1 if one is slower."""
-    if uncommitted():
-        print("note: HEAD is measured, not the uncommitted changes in this checkout")
-    base, head = revision(options.base), revision("HEAD")
-    if base == head:
-        # asv has nothing to compare in this case; one run still shows that everything works.
-        return asv(
-            HERE / "asv.conf.json",
-            "run",
-            f"{head}^!",
-            "--machine",
-            MACHINE,
-            *_quick(options),
-            *_bench(options),
-        )
-    return asv(
-        HERE / "asv.conf.json", "continuous", "--factor", options.factor, "--show-stderr",
-        "--machine", MACHINE,
-        *_quick(options), *_bench(options), base, head,
-    )  # fmt: skip
-
-
 def run_dashboard(options):
-    """Run benchmarks of the last commits, publish their HTML and check it in a browser."""
-    from dashboard import check, draw, make_self_contained
-
-    config, folder = HERE / "asv.conf.json", HISTORY
-    if options.quick:  # one call per benchmark shows that all works; its figures are not kept
-        folder = WORK / "quick-history"
-        config = _config_with(WORK / "quick-dashboard", results_dir=str(folder))
+    """Measure HEAD and other commits, those that the history lacks; publish the history."""
     newest = revision("HEAD")
-    n_commits = options.commits * options.step
-    hashes = _git("rev-list", "--first-parent", f"--max-count={n_commits}", "HEAD").split()
-    hashes = hashes[:: options.step]
+    hashes = [newest, *map(revision, options.commits)]
+    if options.points:
+        line = _git("rev-list", "--first-parent", "HEAD").split()
+        hashes += line[:: max(1, len(line) // options.points)]
     listed = WORK / "commits"
     WORK.mkdir(exist_ok=True)
-    listed.write_text("\n".join(hashes))
-    # An old commit may lack what a benchmark needs: only a failure of the newest counts. --quick
-    # would not save its figures.
-    short = ["-a", "repeat=1", "-a", "rounds=1", "-a", "warmup_time=0"] if options.quick else []
+    listed.write_text("\n".join(dict.fromkeys(hashes)))
+    # An old commit may lack what a benchmark needs: only a failure of the newest counts.
     asv(
-        config, "run", f"HASHFILE:{listed}", "--machine", MACHINE, "--skip-existing-successful",
-        *short, *_bench(options),
+        CONFIG, "run", f"HASHFILE:{listed}", "--machine", MACHINE, "--skip-existing-successful",
+        *_bench(options),
     )  # fmt: skip
-    results = list(folder.glob(f"*/{newest[:8]}-*.json"))
+    results = list(HISTORY.glob(f"*/{newest[:8]}-*.json"))
     failed = [name for path in results for name in failures(path)]
     if failed or not results:
         print(f"failed at HEAD: {', '.join(failed) or 'the build'}", file=sys.stderr)
         return 1
-    if status := asv(config, "publish", "--no-pull"):
+    return run_publish(options)
+
+
+def run_publish(options):
+    """Publish the stored history; fail on a regression without an answer or an empty graph."""
+    if status := asv(CONFIG, "publish", "--no-pull"):
         return status
-    make_self_contained(WORK / "html", WORK / "scripts")
-    if not options.quick:
-        draw(HISTORY / MACHINE, ROOT / "docs" / "figures" / "history.png")
-    measured = {name for path in results for name in json.loads(path.read_text())["results"]}
+    make_self_contained(HTML, WORK / "scripts")
+    draw(HISTORY / MACHINE, ROOT / "docs" / "figures" / "history.png")
+    regressions, answers = find_regressions(HTML), read_answers(HISTORY / "answers.toml")
+    points = sorted(path.name[:8] for path in (HISTORY / MACHINE).glob("*-*.json"))
+    stored = {"points": points, "regressions": regressions}
+    (HISTORY / "regressions.json").write_text(json.dumps(stored, indent=1) + "\n")
+    write_page(HTML, regressions, answers)
+    open_ones = unanswered(regressions, answers)
+    for one in open_ones:
+        print(
+            f"no answer: {one['benchmark']} from {one['before']} to {one['after']}, "
+            f"{one['new'] / one['old']:.2f} times as much",
+            file=sys.stderr,
+        )
+    known = json.loads((HTML / "index.json").read_text())["benchmarks"]
     areas = ("default.", "fcd.", "stump_search.")
-    return check(WORK / "html", sorted(name for name in measured if name.startswith(areas)))
+    undrawn = check(HTML, sorted(name for name in known if name.startswith(areas)))
+    print(f"{len(points)} commits, {len(regressions)} regressions: {HTML / 'index.html'}")
+    return 1 if open_ones else undrawn
 
 
 def failures(path):
@@ -174,16 +172,8 @@ def _bench(options):
     return [part for bench in options.bench for part in ("--bench", bench)]
 
 
-def _quick(options):
-    return ["--quick"] if options.quick else []
-
-
 def revision(name):
     return _git("rev-parse", "--verify", f"{name}^{{commit}}").strip()
-
-
-def uncommitted():
-    return _git("status", "--porcelain", "--untracked-files=no").strip()
 
 
 def _git(*arguments):

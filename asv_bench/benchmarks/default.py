@@ -7,6 +7,7 @@ import sys
 import tempfile
 from contextlib import contextmanager
 
+from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from .common import SEED, Settings
@@ -52,6 +53,11 @@ class Error(Default):
 
     track_test_error.unit = "percent"
 
+    def track_log_loss(self, data):
+        return log_loss(self.y_test, self.clf.predict_proba(self.X_test))
+
+    track_log_loss.unit = "nats"
+
 
 class Files(Default):
     def setup(self, data):
@@ -75,6 +81,16 @@ class Files(Default):
 class Explain(Default):
     def time_explain(self, data):
         self.clf.explain(self.X_test[:50])
+
+    def time_shap_values(self, data):
+        self.clf.shap_values(self.X_test[:50])
+
+
+class Export(Default):
+    def time_to_onnx(self, data):
+        from cwboost import to_onnx
+
+        to_onnx(self.clf)
 
 
 class TwoThreads(Default):

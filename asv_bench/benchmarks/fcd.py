@@ -8,6 +8,8 @@ from cwboost import solve_master
 
 from .common import Settings, best_of, columns, numpy_passes
 
+MANY = {"max_working_sets": 10_000, "random_state": 0}
+
 
 class Pass(Settings):
     """One pass over all columns, the first of Algorithm 2."""
@@ -20,7 +22,7 @@ class Pass(Settings):
         self.H, self.y = columns(n_samples, n_classes, self.n_columns)
 
     def one_pass(self):
-        return solve_master(self.H, self.y, 1e3, epsilon=1e-9, max_working_sets=1)
+        return solve_master(self.H, self.y, 1e3, epsilon=1e-9, max_working_sets=1, random_state=0)
 
     def time_pass(self, n_samples, n_classes):
         self.one_pass()
@@ -35,7 +37,7 @@ class Pass(Settings):
         n_updates = (self.n_columns - self.n_columns // 5) * n_classes
 
         def small():
-            solve_master(few, self.y, 1e3, epsilon=1e-9, max_working_sets=1)
+            solve_master(few, self.y, 1e3, epsilon=1e-9, max_working_sets=1, random_state=0)
 
         more = numpy_passes(self.one_pass, n_samples) - numpy_passes(small, n_samples)
         return more / n_updates
@@ -53,7 +55,7 @@ class ToEpsilon(Settings):
         self.H, self.y = columns(2_000, 8, 40)
 
     def solve(self, epsilon):
-        return solve_master(self.H, self.y, 1e3, epsilon=epsilon, max_working_sets=10_000)
+        return solve_master(self.H, self.y, 1e3, epsilon=epsilon, **MANY)
 
     def time_solve(self, epsilon):
         self.solve(epsilon)
@@ -72,13 +74,13 @@ class AgainstLBFGSB(Settings):
 
     def setup(self):
         self.H, self.y = columns(2_000, 8, 40)
-        optimum = solve_master(self.H, self.y, 1e3, epsilon=1e-9, max_working_sets=10_000)
+        optimum = solve_master(self.H, self.y, 1e3, epsilon=1e-9, **MANY)
         self.target = optimum.objective * (1 + 1e-3)
 
     def setting_that_reaches(self, solver, name, values):
         """Return the loosest setting with which a solver comes within 1e-3 of the optimum."""
         for value in values:
-            options = {name: value, "max_working_sets": 10_000}
+            options = {name: value, **MANY}
             if solve_master(self.H, self.y, 1e3, solver, **options).objective <= self.target:
                 return options
         raise AssertionError(f"{solver} does not come within 1e-3 of the optimum")

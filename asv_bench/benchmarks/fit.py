@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cwboost import CWBoostClassifier, datasets
+from cwboost import CWBoostClassifier, DerivedFeatureFamily, datasets
 
 from .common import Settings
 
@@ -27,6 +27,33 @@ class Fit(Settings):
             n_jobs=1,
             probability_scale=2.0,
         ).fit(self.X, self.y)
+
+
+class Products(DerivedFeatureFamily):
+    """Thresholds on products of two features that are drawn anew in every round."""
+
+    name = "products"
+    api_version = 1
+    layout = {"pair": ("int64", (2,))}
+
+    def draw(self, context):
+        return {"pair": context.random_state.integers(context.X.shape[1], size=(50, 2))}
+
+    @staticmethod
+    def transform(X, pair):
+        return X[:, pair[:, 0]] * X[:, pair[:, 1]]
+
+
+class Derived(Settings):
+    """Features that a plugin computes."""
+
+    def setup(self):
+        self.X, self.y = datasets.load_pendigits(return_X_y=True)
+
+    def time_fit(self):
+        CWBoostClassifier(Products(), init=None, n_estimators=30, random_state=0, n_jobs=1).fit(
+            self.X[:4_000], self.y[:4_000]
+        )
 
 
 class Overhead(Settings):

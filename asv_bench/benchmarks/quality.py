@@ -7,11 +7,34 @@ from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier
 from cwboost.datasets import load_pendigits
+from cwboost.families.discovery import get_family
 
 from .common import SEED, Settings
 
+PINNED = {
+    "stump": {"max_bins": 256, "max_features": None},
+    "projection": {"n_projections": 100},
+    "tree": {
+        "criterion": "gini",
+        "max_bins": 256,
+        "max_depth": 5,
+        "max_features": None,
+        "max_leaf_nodes": None,
+        "min_leaf_weight": 10,
+    },
+}
+"""Parameters of the families: a changed default is no change of quality."""
+
+
+def pinned(name):
+    """Return a family with those of its `PINNED` parameters that this revision has."""
+    family = get_family(name)()
+    known = family.get_params()
+    return family.set_params(**{k: v for k, v in PINNED[name].items() if k in known})
+
 
 class Quality(Settings):
+    version = "pinned families"
     rounds = 1
     params = [["stump", "projection", "tree"], ["total", "stagewise"]]
     param_names = ["weak_learner", "correction"]
@@ -45,7 +68,7 @@ class Quality(Settings):
 
 def figures(weak_learner, correction, X_train, X_test, y_train, y_test):
     clf = CWBoostClassifier(
-        weak_learner=weak_learner,
+        weak_learner=pinned(weak_learner),
         init=None,
         correction=correction,
         C=1e4,

@@ -1,0 +1,141 @@
+"""Compare the installed package with a revision: counts, and times of two processes in turn.
+
+    python asv_bench/compare.py [BASE]
+
+Counts do not depend on the machine. Times are ratios of processor time: two processes, one per
+revision, take turns, and the shortest of their calls are compared; new pairs of processes repeat
+this, since two processes of one program differ by how their memory lies. The exit status is 1 if a
+count grew by more than 2%, or if the middle one of the ratios is above 1.05.
+"""
+
+import argparse
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from statistics import median
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+BUILDS = ROOT / ".asv" / "compare"
+
+MOST_COUNT = 1.02
+MOST_RATIO = 1.05
+N_PAIRS, N_TURNS = 5, 12
+WORKLOADS = (
+    "search for stumps", "growing trees", "coordinate descent", "fit of trees", "prediction",
+)  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("base", nargs="?", default="HEAD^", help="revision (default: HEAD^)")
+    options = parser.parse_args()
+    found = compare(build(options.base), None)
+    print(report(*found))
+    return 1 if slower(*found) else 0
+
+
+def build(revision):
+    """Build a revision, unless that is done; return the folder that holds the package."""
+    commit = _git("rev-parse", "--verify", f"{revision}^{{commit}}").decode().strip()
+    site, source = BUILDS / commit / "site", BUILDS / commit / "source"
+    if not site.exists():
+        with tarfile.open(fileobj=io.BytesIO(_git("archive", commit))) as archive:
+            archive.extractall(source, filter="data")
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+        subprocess.run([*pip, "--target", str(site), str(source)], check=True)
+    return site
+
+
+class Worker:
+    """A process with the package in the folder `site`, or the installed one."""
+
+    def __init__(self, site):
+        single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "workloads.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **single, "PYTHONPATH": str(site or ""), "CWBOOST_PLUGINS": "0"},
+        )
+
+    def ask(self, name):
+        self.process.stdin.write(f"{name}\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def compare(base, head, workloads=WORKLOADS, n_pairs=N_PAIRS, n_turns=N_TURNS):
+    """Return counts as pairs (base, head) by name, and ratios of head over base by workload.
+
+    `base` and `head` are folders that hold the package; None is the installed one. What one of them
+    cannot do is left out.
+    """
+    counts, ratios = {}, {name: [] for name in workloads}
+    for pair in range(n_pairs):
+        with Worker(base) as first, Worker(head) as second:
+            if pair == 0:
+                old, new = first.ask("counts"), second.ask("counts")
+                if isinstance(old, dict) and isinstance(new, dict):
+                    counts = {name: (old[name], new[name]) for name in old if name in new}
+                else:
+                    print(f"no counts: {old if isinstance(old, str) else new}", file=sys.stderr)
+            for name in workloads:
+                if (ratio := _ratio(first, second, name, n_turns)) is not None:
+                    ratios[name].append(ratio)
+    return counts, {name: found for name, found in ratios.items() if found}
+
+
+def _ratio(first, second, name, n_turns):
+    """Return the ratio of the shortest calls of two processes that take turns."""
+    shortest = {first: float("inf"), second: float("inf")}
+    for turn in range(n_turns):
+        for worker in (first, second) if turn % 2 else (second, first):
+            seconds = worker.ask(name)
+            if isinstance(seconds, str):
+                print(f"{name}: {seconds}", file=sys.stderr)
+                return None
+            shortest[worker] = min(shortest[worker], seconds)
+    return shortest[second] / shortest[first]
+
+
+def slower(counts, ratios):
+    """Return the names of counts and workloads that grew by more than the limits."""
+    grown = [name for name, (old, new) in counts.items() if new > MOST_COUNT * old]
+    return grown + [name for name, found in ratios.items() if median(found) > MOST_RATIO]
+
+
+def report(counts, ratios):
+    """Return a table of text."""
+    flagged = slower(counts, ratios)
+    lines = [f"{'':2}{'count':30}{'base':>12}{'head':>12}"]
+    for name, (old, new) in counts.items():
+        lines.append(f"{'!' if name in flagged else '':2}{name:30}{old:>12}{new:>12}")
+    lines.append(f"{'':2}{'time':30}{'head/base':>12}{'of pairs':>24}")
+    for name, found in ratios.items():
+        pairs = " ".join(f"{ratio:.3f}" for ratio in sorted(found))
+        lines.append(f"{'!' if name in flagged else '':2}{name:30}{median(found):>12.3f}  {pairs}")
+    return "\n".join(lines)
+
+
+def _git(*arguments):
+    return subprocess.run(
+        ["git", "-C", str(ROOT), *arguments], check=True, stdout=subprocess.PIPE
+    ).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
