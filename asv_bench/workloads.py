@@ -1,7 +1,7 @@
 """Work of one revision for ``compare.py``: counts, and the time of one call after another.
 
 Reads names of workloads from the standard input, a line each, and answers each with the seconds of
-processor time of one call, "counts" with numbers that do not depend on the machine, as JSON. The
+processor time of a call, "counts" with numbers that do not depend on the machine, as JSON. The
 package is the one on PYTHONPATH, or the one that is installed.
 """
 
@@ -19,6 +19,7 @@ from cwboost import CWBoostClassifier, solve_master
 from cwboost.datasets import load_pendigits
 
 ROWS = 400
+TURN = 0.03
 
 
 def pendigits():
@@ -86,6 +87,16 @@ def counts():
     return found
 
 
+def shortest(function):
+    """Return the seconds of the shortest call, of as many as fit into `TURN` seconds."""
+    times, end = [], process_time() + TURN
+    while not times or process_time() < end:
+        start = process_time()
+        function()
+        times.append(process_time() - start)
+    return min(times)
+
+
 def main():
     warnings.simplefilter("ignore")
     ready = {}
@@ -98,9 +109,7 @@ def main():
                 if name not in ready:
                     ready[name] = WORKLOADS[name]()
                     ready[name]()
-                start = process_time()
-                ready[name]()
-                answer = process_time() - start
+                answer = shortest(ready[name])
         except Exception as error:  # an old revision may lack what is asked for
             answer = f"{type(error).__name__}: {error}"
         print(json.dumps(answer), flush=True)
