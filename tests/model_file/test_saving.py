@@ -136,7 +136,7 @@ UNSAVED = [
     (lambda model: paper(), NotFittedError, "not fitted"),
     (lambda model: with_labels(model, TUPLES), TypeError, "fitted.classes_ holds a tuple"),
     (lambda model: with_labels(model, [b"a", b"b", b"c"]), TypeError, "classes_ is an array of dt"),
-    (lambda model: with_parameter(model, verbose={1, 2}), TypeError, "params.verbose is a set, wh"),
+    (lambda model: with_parameter(model, verbose=1j), TypeError, "params.verbose is a complex, wh"),
     (lambda model: with_parameter(model, C=DEEP), ValueError, "params.C.* nested more than 24 dee"),
     *(
         (lambda model, key=key: with_parameter(model, class_weight={key: 1}), TypeError, "class_we")
