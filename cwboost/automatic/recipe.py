@@ -89,7 +89,11 @@ def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:
     if clock.left <= 0:
         return Start(), "the time limit is past"
     model = resolve_init(at.DEFAULT_INIT)
+    began = clock.seconds
     loss, of_shares = bench.init_loss(model, at.SAMPLE)
+    needed = (clock.seconds - began) * max(1.0, bench.n_examples / at.SAMPLE)
+    if needed > at.SHARE_OF_TIME * clock.left:
+        return Start(), f"the init model would take about {needed:.2g} of {clock.left:.2g} seconds"
     reason = f"log loss {loss:.4g} on a sample, {of_shares:.4g} by the class shares"
     is_worth_it = loss < at.MOST_LOSS_LEFT * of_shares
     return (bench.start(model) if is_worth_it else Start()), reason

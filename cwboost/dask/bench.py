@@ -124,6 +124,11 @@ class PartitionedBench:
         """True if held-out examples can stop training and fit the scale of the probabilities."""
         return VALID in self._roles.values()
 
+    @property
+    def n_examples(self) -> int:
+        """Number of training examples."""
+        return self._setup.n_total
+
     @cached_property
     def _shared(self) -> SharedExamples | None:
         """Examples on which the client fits init models."""

@@ -67,6 +67,11 @@ class Bench:
         """True if held-out examples can stop training and fit the scale of the probabilities."""
         return VALID in self._examples.held_out
 
+    @property
+    def n_examples(self) -> int:
+        """Number of training examples."""
+        return len(self._examples.problem.y)
+
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
         """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
         return self._init_models.sample_loss(model, self._examples.problem, n)

@@ -16,10 +16,15 @@ class Clock:
     limit: float = float("inf")
 
     @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return perf_counter() - self.start
+
+    @property
     def left(self) -> float:
         """Seconds until the limit, negative when it is past."""
-        return self.start + self.limit - perf_counter()
+        return self.limit - self.seconds
 
     def part(self, share: float) -> Clock:
         """Return a clock whose limit is past after a share of the seconds that are left."""
-        return replace(self, limit=perf_counter() - self.start + share * self.left)
+        return replace(self, limit=self.seconds + share * self.left)

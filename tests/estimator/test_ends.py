@@ -19,6 +19,7 @@ from cwboost.callbacks import Checkpoint, TimeLimit
 from cwboost.column_generation import ColumnGeneration
 from cwboost.datasets import load_vowel
 from cwboost.estimator import clock, fitting, rounds
+from cwboost.estimator.bench import Bench
 
 X, Y = load_vowel(return_X_y=True)
 ROWS = np.random.default_rng(0).permutation(np.flatnonzero(Y < 4))
@@ -231,6 +232,19 @@ def test_where_time_is_short_fewer_rounds_take_longer_steps(ticks):
         losses.append(log_loss(Y[TEST], clf.fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])))
     assert losses[0] > losses[1] > 0.9 * losses[2] and losses[0] < 0.8 * np.log(4)
     np.testing.assert_array_equal(clf.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.parametrize("limit, taken", [(1.9, False), (1000.0, True)])
+def test_an_init_model_that_takes_too_long_is_left_out(ticks, limit, taken, monkeypatch):
+    def slow(bench, *args):
+        ticks.now += 1.0
+        return init_loss(bench, *args)
+
+    init_loss = Bench.init_loss
+    monkeypatch.setattr(Bench, "init_loss", slow)
+    clf = CWBoostClassifier("tree", random_state=0, callbacks=[TimeLimit(limit)])
+    reason = clf.fit(X[TRAIN], Y[TRAIN]).plan_.reasons["init"]
+    assert ("would take about 1 of 0.9 seconds" in reason) == (not taken)
 
 
 def test_an_interrupt_of_the_holdout_run_leaves_the_model_as_it_was(monkeypatch):
