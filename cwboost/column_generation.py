@@ -12,7 +12,6 @@ from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import Changes, RecordedColumns
 from cwboost.families.contract import Division, Priced, PricingRequest
 from cwboost.families.sealing.pricer import SealedPricer, certificate
-from cwboost.kernels import log
 from cwboost.master import Master
 from cwboost.solvers.fcd import SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
@@ -75,7 +74,6 @@ class ColumnGeneration:
         self.best_bound = np.nan
         self.n_steps = 0
         self.between_rounds = True
-        self._first_loss = master.mean_loss
 
     @property
     def n_rounds(self) -> int:
@@ -86,13 +84,6 @@ class ColumnGeneration:
     def mean_loss(self) -> float:
         """Mean of the pair weights of the training examples, 1 before the first round."""
         return self.master.mean_loss
-
-    @property
-    def share_of_base(self) -> float:
-        """How much of the decrease of the logarithm of the mean loss is due to base scores."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = float(np.divide(log(self._first_loss), log(self.mean_loss)))
-        return min(1.0, max(0.0, share)) if np.isfinite(share) else 1.0
 
     @property
     def stop_reason(self) -> str | None:

@@ -46,6 +46,11 @@ class BaseScores:
             )
         return self.factor * scores
 
+    def shapley_values(self, X, background=None, n_threads: int = 1):
+        """Return `FittedInit.shapley_values` of the base scores; None if they cannot be split."""
+        found = self.fitted.shapley_values(X, background, n_threads)
+        return None if found is None else tuple(self.factor * part for part in found)
+
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
@@ -62,8 +67,8 @@ class FittedModel:
         Factor of the scores in the softmax of the probabilities; 2 inverts the loss.
     stage_scales : ndarray of shape (n_rounds,), float64, or None, default=None
         The factor for the first rounds, by their number; None if `scale` is that of all.
-    base_share : float, default=0.0
-        How much of the decrease of the logarithm of the training loss is due to the base scores.
+    importances : ndarray of shape (n_features,), dtype float64, or None, default=None
+        Share of each feature in the squared SHAP values of training examples; None if unknown.
     conformity : Conformity or None, default=None
         Of examples left out, for prediction sets; None if there were none.
     constraints : dict of ndarray, default={}
@@ -74,7 +79,7 @@ class FittedModel:
     labels: np.ndarray
     base: BaseScores | None = None
     scale: float = 2.0
-    base_share: float = 0.0
+    importances: np.ndarray | None = None
     conformity: Conformity | None = None
     constraints: Mapping[str, np.ndarray] = field(default_factory=dict)
     stage_scales: np.ndarray | None = None

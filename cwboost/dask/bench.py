@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import PartitionedSets, holdout_run
-from cwboost.dask.initial import SharedExamples, shared_examples
+from cwboost.dask.initial import SharedExamples, sample_of_partitions, shared_examples
 from cwboost.dask.input.collections import sources
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.one_worker import Job, followed_loop
@@ -190,7 +190,7 @@ class PartitionedBench:
             has_base=setup.base is not None,
             size=setup.size,
         )
-        pricer = PartitionedPricer(master, wanted.family, self._rng)
+        pricer = PartitionedPricer(master, wanted.family, self._rng, self._sample)
         held_out = []
         if self._roles:
             held_out.append(PartitionedSets(self._crew, classes, self._roles, plan.watched))
@@ -217,6 +217,7 @@ class PartitionedBench:
         if not self._is_bound:
             own = {} if start.base is None else start.scores
             self._setup = replace(self._setup, base=start.base, own_scores=own)
+            self._sample = sample_of_partitions(self._crew, self._setup)
             self._crew.bind(self._setup)
             self._is_bound = True
 

@@ -1,16 +1,18 @@
-"""Init models on partitions: the client fits them on examples that the workers send."""
+"""Examples that the workers send to the client: it fits init models on them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
 from cwboost.estimator.problem import Holder, Problem
+from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
 
-__all__ = ["SharedExamples", "shared_examples"]
+__all__ = ["SharedExamples", "sample_of_partitions", "shared_examples"]
 
 MOST = 2**14
 """Largest number of examples on which the client fits an init model."""
@@ -44,3 +46,12 @@ def shared_examples(crew: Crew, setup: Setup) -> SharedExamples | None:
         return None
     problem = Problem(Holder(X), rows=order, y=y, counts=counts, weight=weight[order])
     return SharedExamples(problem, {index: part[1] for index, part in parts.items()})
+
+
+def sample_of_partitions(crew: Crew, setup: Setup) -> Sample:
+    """Return examples on which learners are checked and importances computed."""
+    parts = crew.collect("examples", setup, N_CHECKED_ROWS).values()
+    places, X = np.concatenate([part[0] for part in parts]), [part[2] for part in parts]
+    is_sparse = any(sparse.issparse(part) for part in X)
+    stacked = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
+    return Sample(stacked[np.argsort(places)])

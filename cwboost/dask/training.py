@@ -42,10 +42,10 @@ class PricedOnPartitions:
 
 
 class PartitionedPricer:
-    """A family bound to partitions, which stands for a sealed pricer."""
+    """A family bound to partitions, which stands for a sealed pricer; `sample` is a `Sample`."""
 
-    def __init__(self, master: PartitionedMaster, family: WeakLearnerFamily, rng):
-        self.master = master
+    def __init__(self, master: PartitionedMaster, family: WeakLearnerFamily, rng, sample=None):
+        self.master, self.sample = master, sample
         self.plan = master.crew.plan
         self.family = family
         self.n_samples = master.n_samples

@@ -59,9 +59,10 @@ class DirectedShapley:
             parts[lost] = 0
             # What rounding and unknown values leave goes to all features, or to the unknown ones.
             entries = np.abs(self._directions[features, j])
-            share = np.where(lost[:, None], unknown, entries / entries.sum())
+            share = np.where(lost[:, None], unknown, entries)
             rest = sides[:, j] - self._sides[:, j].mean() - parts.sum(axis=1)
-            parts += (rest / share.sum(axis=1))[:, None] * share
+            # A constant has no entries, and nothing is left of it.
+            parts += (rest / np.maximum(share.sum(axis=1), 1e-300))[:, None] * share
             for entry in range(*self._coef.indptr[j : j + 2]):
                 values[:, features, self._coef.indices[entry]] += self._coef.data[entry] * parts
 

@@ -1,4 +1,4 @@
-"""Inspection of a fitted model: importances, the columns of a class, scores by feature."""
+"""Inspection of a fitted model: the columns of a class, scores by feature."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ __all__ = [
     "additive",
     "class_columns",
     "contributions",
-    "feature_importances",
     "is_additive",
 ]
 
@@ -56,28 +55,6 @@ def class_columns(ensemble: Ensemble, score: int) -> ClassColumns:
     rounds = np.searchsorted(ensemble.path.learners_offsets, index, side="right") - 1
     learners = ensemble.learners.take(index)
     return ClassColumns(index, coef[index], edges[index], rounds, learners)
-
-
-def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
-    """Return the fraction of each feature in what the comparisons gained, times coefficients.
-
-    A feature gets, from each learner, the edge that its comparisons gained beyond what chance
-    gives (`WeakLearners.feature_shares`), times the absolute values of the learner's coefficients.
-    Learners that gained less than chance in all do not count: late trees fit noise, and in a long
-    training what they lack would outweigh what the others gained. A feature that gained less than
-    chance in those that count gets 0. All are 0 if no feature gained more than chance.
-
-    Raise ValueError if the model does not know its edges, and NotImplementedError if the family
-    does not say which features its learners use.
-    """
-    if ensemble.edges is None:
-        raise ValueError("the model does not know the edges of its learners")
-    votes = np.abs(ensemble.coef()).sum(axis=1)
-    shares = ensemble.learners.feature_shares(n_features)
-    counts = np.asarray(shares.sum(axis=1)).ravel() > 0
-    gains = np.maximum(0.0, shares.T @ (votes * np.abs(ensemble.edges) * counts))
-    total = gains.sum()
-    return gains / total if total > 0 else gains
 
 
 def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:

@@ -103,7 +103,8 @@ def tree_shapley(
         ends = list(pairwise(trees.offsets[first : last + 1].tolist()))
         plans = [TreePlan(*(array[a:b] for array in arrays), _quadrature) for a, b in ends]
         own = coef[first:last]
-        means = [cover[a:b] @ output[a:b] / cover[a] for a, b in ends]
+        # Without BLAS, which ends the process if it gets no memory.
+        means = [np.einsum("n,nk->k", cover[a:b], output[a:b]) / cover[a] for a, b in ends]
         base += (own.toarray() * means).sum(axis=0)
         shapley = ShapleySum(plans, own, X.shape[1])
         comparisons = _Comparisons(trees, slice(trees.offsets[first], trees.offsets[last]))

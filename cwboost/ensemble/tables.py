@@ -26,7 +26,6 @@ OF_NODE = (
     "left",
     "right",
     "output",
-    "gain",
 )
 COLUMNS = OF_LEARNER + OF_NODE
 STRONGEST = ("class", "coef", "edge", "round", "votes +1 if")
@@ -96,8 +95,6 @@ def tree_rows(
             row["direction"] = direction_of(trees, feature, names)
         row |= {"left": left, "right": left + 1}
         row["missing"] = "right" if trees.missing[node] > 0 else "left"
-        if trees.gain is not None:
-            row["gain"] = float(trees.gain[node])
         rows.append(row)
     return rows
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from cwboost.estimator.held_out.calibration import predict_prior
 from cwboost.estimator.held_out.stopping import EarlyStopping
+from cwboost.estimator.importances import with_importances
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.plan import HoldoutCurve, Plan
 from cwboost.estimator.resumption import training_state
@@ -29,12 +30,17 @@ class ModelOutcome:
     classes: np.ndarray
 
     def attributes(self, stop_reason: str) -> dict[str, Any]:
-        """Return the fitted attributes after the finished rounds, by name."""
+        """Return the fitted attributes of the rounds that the model keeps, by name."""
+        attributes = self._attributes(stop_reason)
+        sample = self.training.pricer.sample
+        return attributes | {"model_": with_importances(attributes["model_"], sample.X)}
+
+    def _attributes(self, stop_reason: str) -> dict[str, Any]:
+        """Return them without importances."""
         training, pricer = self.training, self.training.pricer
         ensemble = training.model.ensemble()
-        sample = getattr(pricer, "sample", None)  # partitions keep their examples
-        if sample is not None and ensemble.n_rounds:
-            check_forms(ensemble.learners, pricer.family, sample.X, ensemble.coef())
+        if ensemble.n_rounds:
+            check_forms(ensemble.learners, pricer.family, pricer.sample.X, ensemble.coef())
         return self.schema.attributes() | {
             "classes_": self.classes,
             "model_": FittedModel(ensemble, self.classes),
@@ -66,9 +72,8 @@ class BoostingOutcome(ModelOutcome):
     fingerprint: int | None
     identity: str | None
 
-    def attributes(self, stop_reason: str) -> dict[str, Any]:
-        """Return the fitted attributes of the rounds that the model keeps."""
-        attributes = self._attributes(stop_reason)
+    def _attributes(self, stop_reason: str) -> dict[str, Any]:
+        attributes = self._of_all_rounds(stop_reason)
         n_rounds, whole = attributes["n_iter_"], attributes["model_"].ensemble
         best = n_rounds
         if n_rounds and self.early_stopping is not None:
@@ -90,15 +95,13 @@ class BoostingOutcome(ModelOutcome):
         snapshot.__dict__.update(whole.attributes("checkpoint"), _state=self._state())
         return snapshot
 
-    def _attributes(self, stop_reason: str) -> dict[str, Any]:
-        """Return the attributes of all rounds, before early stopping and calibration."""
+    def _of_all_rounds(self, stop_reason: str) -> dict[str, Any]:
+        """Return the attributes before early stopping and calibration."""
         training, plan = self.training, self.plan
-        attributes = super().attributes(stop_reason)
+        attributes = super()._attributes(stop_reason)
         model = replace(
             attributes["model_"], base=self.base, scale=plan.scale, constraints=self.constraints
         )
-        if self.base is not None:
-            model = replace(model, base_share=training.share_of_base)
         if plan.curve is not None and self.fits_scale:
             model = _calibrated(model, plan.curve, attributes["history_"]["learning_rate"])
         if attributes["n_iter_"] == 0:

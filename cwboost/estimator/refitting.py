@@ -16,6 +16,7 @@ from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import CoefficientPath
 from cwboost.estimator.examples import VALID, Examples
 from cwboost.estimator.held_out.calibration import calibrated
+from cwboost.estimator.importances import with_importances
 from cwboost.estimator.splits import NEGLIGIBLE, holdout_splits
 from cwboost.families.contract import Division
 from cwboost.families.tree_learners import TreeLearners
@@ -71,6 +72,7 @@ class Refit:
         masters = [self._master(scores[:, known], rows) for rows in [[], *left_out]]
         ensemble = _with_steps(model.ensemble, X, masters, known, self.rate)
         model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None)
+        model = with_importances(model, X)
         if held_out is not None:
             scores = model.scores(held_out.X, n_threads=self.n_threads)
             return calibrated(model, scores, held_out.y, held_out.weight, self.fits_scale)

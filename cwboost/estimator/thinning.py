@@ -19,6 +19,7 @@ from cwboost.ensemble.path import PathBuilder
 from cwboost.estimator.checks import check_auto, check_number
 from cwboost.estimator.examples import VALID, Examples
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, calibrated, scale_and_loss
+from cwboost.estimator.importances import with_importances
 from cwboost.estimator.initial import Start
 from cwboost.estimator.resumption import add_columns
 from cwboost.fitted_model import FittedModel
@@ -103,7 +104,7 @@ def solve_thin(
             ConvergenceWarning,
         )
     return {
-        "model_": kept,
+        "model_": with_importances(kept, problem.X()),
         "history_": {name: np.array([float(value)]) for name, value in history.items()},
         "n_iter_": 1,
         "best_iteration_": 1,

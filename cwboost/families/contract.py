@@ -321,7 +321,7 @@ class WeakLearners(ABC):
     def flat_form(self) -> ThresholdTrees | None:
         """Return the learners as trees of comparisons; optional.
 
-        Scores, `feature_shares`, explanations and ONNX export derive from it. The form must give
+        Scores, importances, explanations and ONNX export derive from it. The form must give
         the outputs that `outputs` gives, for every example.
 
         Returns
@@ -370,30 +370,6 @@ class WeakLearners(ABC):
         if flat is not None and flat.directions is None:
             return flat.scorer(coef)
         return partial(sum_outputs, lambda X, n_threads: self.outputs(X), coef)
-
-    def feature_shares(self, n_features: int) -> sparse.csr_array:
-        """Return the fraction of each learner's edge that each of `n_features` gained.
-
-        The default derives it from the flat form (`ThresholdTrees.feature_shares`).
-
-        Returns
-        -------
-        csr_array of shape (len(self), n_features), dtype float64
-            A row sums to at most 1. A number is negative if the feature gained less than chance;
-            it must be stored, be it 0, if the learner looks at the feature.
-
-        Raises
-        ------
-        NotImplementedError
-            If there is no flat form and the family does not override this.
-        """
-        flat = self.flat_form()
-        if flat is None:
-            raise NotImplementedError(
-                f"{type(self).__name__} do not say which features they use: they have neither "
-                "flat_form nor feature_shares"
-            )
-        return flat.feature_shares(n_features)
 
 
 def coef_of(learners: WeakLearners, coef) -> sparse.csr_array:

@@ -29,10 +29,6 @@ DTYPES = {
 }
 
 
-MEASURES = ("gain", "cover")
-"""What training measured of the nodes, float32."""
-
-
 @dataclass(frozen=True, eq=False)
 class ThresholdTrees:
     """Weak learners as binary trees that compare features, or linear features, with thresholds.
@@ -62,9 +58,6 @@ class ThresholdTrees:
     directions : ndarray of shape (n_features, n_linear_features), dtype float64, optional
     category_sets : CategorySets of length n_nodes, optional
         The sets of nodes that test categories, whose thresholds are 0. Not with directions.
-    gain : ndarray of shape (n_nodes,), dtype float32, optional
-        What each comparison gained in edge, less what chance gives, as a fraction of the learner's
-        edge; 0 in a leaf. For importances (see `cwboost.kernels.gained_fractions`).
     cover : ndarray of shape (n_nodes,), dtype float32, optional
         Weight of the training examples in each leaf; 0 in an inner node. For explanations without
         a background.
@@ -78,7 +71,6 @@ class ThresholdTrees:
     output: np.ndarray
     directions: np.ndarray | None = None
     category_sets: CategorySets | None = None
-    gain: np.ndarray | None = None
     cover: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -105,13 +97,8 @@ class ThresholdTrees:
         return nodes
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return `nodes`, and ``gain`` and ``cover`` if they are known."""
-        return self.nodes() | self.measures()
-
-    def measures(self) -> dict[str, np.ndarray]:
-        """Return ``gain`` and ``cover`` by name, those that are known."""
-        found = {name: getattr(self, name) for name in MEASURES}
-        return {name: array for name, array in found.items() if array is not None}
+        """Return `nodes`, and ``cover`` if it is known."""
+        return self.nodes() | ({} if self.cover is None else {"cover": self.cover})
 
     @classmethod
     def from_nodes(cls, arrays: Mapping[str, np.ndarray]) -> ThresholdTrees:
@@ -137,7 +124,7 @@ class ThresholdTrees:
         ValueError
             If an array is wrong; the message names it and its fault.
         """
-        dtypes = DTYPES | dict.fromkeys(self.measures(), np.dtype(np.float32))
+        dtypes = DTYPES if self.cover is None else DTYPES | {"cover": np.dtype(np.float32)}
         for name, dtype in dtypes.items():
             array = getattr(self, name)
             if isinstance(array, np.ndarray):
@@ -154,10 +141,6 @@ class ThresholdTrees:
         self._check_offsets()
         self._check_nodes(n_features)
         self._check_sets()
-        if self.gain is not None and (
-            not np.all(np.isfinite(self.gain)) or np.any(self.gain[self.feature == -1] != 0)
-        ):
-            raise ValueError("gain must be finite, and 0 in leaves")
         self._check_cover()
 
     def _check_offsets(self) -> None:
@@ -285,43 +268,6 @@ class ThresholdTrees:
         """Return the category sets of the trees' roots; None if no node has one."""
         return None if self.category_sets is None else self.category_sets.take(self.offsets[:-1])
 
-    def feature_shares(self, n_features: int) -> sparse.csr_array:
-        """Return the fraction of each tree's edge that each of `n_features` features gained.
-
-        That is the sum of ``gain`` over the comparisons of the feature. Trees without gains get
-        shares that sum to 1: a comparison at depth k counts 2^-k, as if every one sent half of the
-        examples either way. A comparison of a linear feature counts for the features in proportion
-        to the absolute entries of its direction.
-
-        Returns
-        -------
-        csr_array of shape (len(self), n_features), dtype float64
-            A row sums to at most 1.
-        """
-        inner = np.flatnonzero(self.feature >= 0)
-        tree = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        counts = self.gain[inner] if self.gain is not None else self._halves()[inner]
-        width = n_features if self.directions is None else self.directions.shape[1]
-        shares = sparse.csr_array(
-            (counts.astype(np.float64), (tree[inner], self.feature[inner])),
-            shape=(len(self), width),
-        )
-        if self.directions is not None:
-            entries = np.abs(self.directions).T
-            lengths = entries.sum(axis=1, keepdims=True)
-            shares = shares @ sparse.csr_array(entries / np.where(lengths > 0, lengths, 1))
-        if self.gain is not None:
-            return shares
-        total = shares.sum(axis=1)
-        return sparse.csr_array(sparse.diags_array(1 / np.where(total > 0, total, 1)) @ shares)
-
-    def _halves(self) -> np.ndarray:
-        """Return 2^-k for every inner node at depth k."""
-        halves = np.zeros(len(self.feature))
-        for depth, (level, _) in enumerate(self._levels()):
-            halves[level] = 0.5**depth
-        return halves
-
     def node_cover(self) -> np.ndarray:
         """Return the weight of the training examples at each node, float64: `cover` added up."""
         cover = np.array(self.cover, dtype=np.float64)
@@ -346,7 +292,6 @@ def stump_trees(
     polarity: np.ndarray,
     missing: np.ndarray,
     category_sets: CategorySets | None = None,
-    gain: np.ndarray | None = None,
 ) -> ThresholdTrees:
     """Return stumps as trees: `polarity` if ``z[feature] > threshold``, else ``-polarity``.
 
@@ -361,7 +306,6 @@ def stump_trees(
     missing : ndarray of shape (n,), dtype int8, values -1 and +1
         Output if the feature is NaN.
     category_sets : CategorySets of length n, default=None
-    gain : ndarray of shape (n,), dtype float32, default=None
     """
     split = feature >= 0
     offsets = np.concatenate([[0], np.cumsum(np.where(split, 3, 1))]).astype(np.int64)
@@ -381,9 +325,6 @@ def stump_trees(
         sizes[root] = np.diff(category_sets.start)
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         category_sets = replace(category_sets, start=start)
-    if gain is not None:
-        gain, of_stump = np.zeros(n_nodes, dtype=np.float32), gain
-        gain[inner] = of_stump[split]
     return ThresholdTrees(
         offsets,
         node_feature,
@@ -392,5 +333,4 @@ def stump_trees(
         node_missing,
         output,
         category_sets=category_sets,
-        gain=gain,
     )

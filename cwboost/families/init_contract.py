@@ -93,17 +93,24 @@ class FittedInit(ABC):
             If an array is wrong; the message names it and its fault.
         """
 
-    def feature_shares(self, n_features: int) -> np.ndarray | None:
-        """Return by which fraction the scores depend on each feature; optional.
+    def shapley_values(
+        self, X: Matrix, background: Matrix | None = None, n_threads: int = 1
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return how far each feature moves the scores; optional.
 
         Parameters
         ----------
-        n_features : int
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+        background : ndarray or sparse matrix of shape (n_background, n_features), default=None
+            Examples to compare with; None takes what the model knows of those of training.
+        n_threads : int, default=1
 
         Returns
         -------
-        ndarray of shape (n_features,), float64, not negative, of sum 1, or None
-            None, the default, if the model does not say.
+        values : ndarray of shape (n_samples, n_features, n_classes), dtype float64
+        base : ndarray of shape (n_classes,), dtype float64
+            The values of a row and these add up to its scores, up to rounding. Values of a row do
+            not depend on the other rows. None, the default, if the model cannot split its scores.
         """
         return None
 

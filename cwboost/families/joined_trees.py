@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cwboost.families.flat_forms import DTYPES, MEASURES, ThresholdTrees
+from cwboost.families.flat_forms import DTYPES, ThresholdTrees
 from cwboost.kernels.category_sets import CategorySets
 
 __all__ = ["join_trees", "plain_features", "trees_on_features"]
@@ -29,19 +29,18 @@ def _all_of(forms: Sequence[ThresholdTrees]) -> ThresholdTrees:
     if any(form.directions is not None for form in forms):
         forms = _on_linear_features(forms)
     sizes = np.concatenate([np.diff(form.offsets) for form in forms])
-    sets, measures = None, {}
+    sets = cover = None
     if any(form.category_sets is not None for form in forms):
         every = [form.category_sets or CategorySets.none(len(form.feature)) for form in forms]
         sets = CategorySets.concatenate(every)
-    for name in MEASURES:
-        if all(getattr(form, name) is not None for form in forms):
-            measures[name] = np.concatenate([getattr(form, name) for form in forms])
+    if all(form.cover is not None for form in forms):
+        cover = np.concatenate([form.cover for form in forms])
     return ThresholdTrees(
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         **{name: np.concatenate([getattr(form, name) for form in forms]) for name in OF_NODES},
         directions=forms[0].directions,
         category_sets=sets,
-        **measures,
+        cover=cover,
     )
 
 
@@ -55,7 +54,7 @@ def _some_of(trees: ThresholdTrees, order: np.ndarray) -> ThresholdTrees:
         **{name: getattr(trees, name)[nodes] for name in OF_NODES},
         directions=trees.directions,
         category_sets=None if trees.category_sets is None else trees.category_sets.take(nodes),
-        **{name: array[nodes] for name, array in trees.measures().items()},
+        cover=None if trees.cover is None else trees.cover[nodes],
     )
 
 

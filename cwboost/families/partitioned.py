@@ -63,13 +63,6 @@ class PartitionWeights:
         """
         return np.rint(self.weights * self.scales[:, None])
 
-    def squared(self) -> np.ndarray:
-        """Return squares of the weights, rounded more coarsely, of shape (n_targets, n_samples).
-
-        They are integers, in units of ``2**52 / scales**2``, whose sums are exact.
-        """
-        return np.rint(self.weights * (self.scales * 2.0**-26)[:, None]) ** 2
-
     def groups(self, n_targets: int) -> Iterator[PartitionWeights]:
         """Yield the weights of at most `n_targets` targets at a time."""
         for first in range(0, self.n_targets, n_targets):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TreeLearners"]
 
-NAMES = {*DTYPES, "gain"}
+NAMES = {*DTYPES}
 SETS = {"set_start", "set_bits"}
 
 
@@ -32,7 +32,7 @@ class TreeLearners(WeakLearners):
     Parameters
     ----------
     trees : ThresholdTrees
-        With gains, without directions.
+        Without directions.
     n_features : int
         Number of features of the matrices that the learners are for.
     """
@@ -163,9 +163,7 @@ def _merged(trees: ThresholdTrees) -> ThresholdTrees:
     kept = np.flatnonzero(reached)
     new = np.cumsum(reached) - 1
     is_leaf = output[kept] != 0
-    parts = {
-        name: getattr(trees, name)[kept] for name in ("feature", "threshold", "missing", "gain")
-    }
+    parts = {name: getattr(trees, name)[kept] for name in ("feature", "threshold", "missing")}
     for name, array in parts.items():
         array[is_leaf] = -1 if name == "feature" else 0
     if trees.cover is not None:

@@ -19,13 +19,11 @@ from cwboost.families.partitioned import (
 )
 from cwboost.families.tree_learners import TreeLearners
 from cwboost.kernels import (
-    THRESHOLDS_SEARCHED,
     TREE_CRITERIA,
     BinnedMatrix,
     Bins,
     CategorySets,
     FoundStumps,
-    chance_deviations,
     weight_scales,
 )
 
@@ -61,14 +59,12 @@ class TreePlan(PricingPlan):
         n_drawn : int, default=None
             Number of features drawn per round among those that vary; None searches all.
         """
-        n_searched = bins.n_features if n_drawn is None else n_drawn
         settings = {
             "criterion": TREE_CRITERIA["edge"],
             "max_depth": 1,
             "max_leaves": 0,
             "leaf_mass": 0.0,
-            "max_features": n_searched,
-            "chance": chance_deviations(n_searched * THRESHOLDS_SEARCHED),
+            "max_features": bins.n_features if n_drawn is None else n_drawn,
         }
         plan = cls(bins, settings)
         plan.exact = n_drawn is None
@@ -110,8 +106,8 @@ class TreePlan(PricingPlan):
         Returns
         -------
         found : cwboost.kernels.FoundStumps
-            Edges, sums and norms are of the rounded weights; there are no outputs. Of stumps of
-            equal edge, the one of the lowest feature and then of the lowest threshold is found.
+            Edges are of the rounded weights; there are no outputs. Of stumps of equal edge, the one
+            of the lowest feature and then of the lowest threshold is found.
         sets : CategorySets of length n_targets, or None
             Sets of the stumps that test categories.
         """
@@ -123,7 +119,6 @@ class TreePlan(PricingPlan):
         stumps = trees.stumps()
         assert stumps is not None, "trees of one comparison at most"
         feature, threshold, polarity, missing = stumps
-        sums, norms = roots[:, 0], np.sqrt(roots[:, 2]) * 2.0**26
         # As in the search of sorted features: halfway between neighbouring bins in single
         # precision; without missing values in training, these get the better constant's output.
         number = np.flatnonzero((feature >= 0) & np.isfinite(threshold))
@@ -132,8 +127,8 @@ class TreePlan(PricingPlan):
         threshold[number] = bins.thresholds(own, bins.bins_below(own, threshold[number]) - 1)
         split = np.flatnonzero((feature >= 0) & np.isfinite(threshold))
         complete = split[~bins.has_nan[feature[split]]]
-        missing[complete] = np.where(sums[complete] < 0, -1, 1)
-        found = FoundStumps(feature, threshold, polarity, missing, edges, None, sums, norms)
+        missing[complete] = np.where(roots[complete, 0] < 0, -1, 1)
+        found = FoundStumps(feature, threshold, polarity, missing, edges, None)
         return found, trees.root_sets()
 
     def _learners(self, nodes):

@@ -10,12 +10,6 @@ from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.bins import Bins
 from cwboost.kernels.category_features import CategoryFeatures, FoundCategories
 from cwboost.kernels.category_sets import CategorySets
-from cwboost.kernels.chance import (
-    THRESHOLDS_SEARCHED,
-    LinearGains,
-    chance_deviations,
-    gained_fractions,
-)
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.probabilities import exp, log, log_softmax, softmax
 from cwboost.kernels.projector import Projector, inverse_factor, matrix_product, seeded_directions
@@ -26,7 +20,6 @@ from cwboost.kernels.tree_scores import TreeScores
 from cwboost.kernels.weight_scales import weight_scales
 
 __all__ = [
-    "THRESHOLDS_SEARCHED",
     "TREE_CRITERIA",
     "AdditiveScores",
     "BinnedMatrix",
@@ -36,7 +29,6 @@ __all__ = [
     "FeatureSketch",
     "FoundCategories",
     "FoundStumps",
-    "LinearGains",
     "Projector",
     "SortedFeatures",
     "StepFunction",
@@ -46,11 +38,9 @@ __all__ = [
     "canonical",
     "canonical_csc",
     "canonical_csr",
-    "chance_deviations",
     "exp",
     "fill_codes",
     "fill_kernel_values",
-    "gained_fractions",
     "inverse_factor",
     "log",
     "log_softmax",

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erf
 
-from cwboost._kernels.common.elementary import exp
 from cwboost._kernels.stumps.categories import category_sums
 from cwboost.kernels.category_sets import CategorySets, check_codes
-from cwboost.kernels.chance import beyond_chance
 from cwboost.kernels.threads import usable_threads
 
 __all__ = ["CategoryFeatures", "FoundCategories"]
@@ -34,8 +31,6 @@ class FoundCategories:
     edges : ndarray of shape (n,), dtype float64
         ``sum_i weights[t, i] h_t(x_i)``; for `search_shared`, the sum over targets of their
         absolute values.
-    gain : ndarray of shape (n,), dtype float32
-        What the comparison gained in edge, less what chance gives, as a fraction of the edge.
     outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8
         Outputs on the training matrix, packed as by `cwboost.pack_outputs`.
     """
@@ -44,7 +39,6 @@ class FoundCategories:
     sets: CategorySets
     missing: np.ndarray
     edges: np.ndarray
-    gain: np.ndarray
     outputs: np.ndarray
 
 
@@ -109,8 +103,7 @@ class CategoryFeatures:
         targets = np.arange(sums.shape[1])
         tables = [sums[starts[c] : starts[c + 1], t] for t, c in zip(targets, best)]
         signs = [_signs(table, table == 0) for table in tables]
-        chance = np.array([self._chance(row, c) for row, c in zip(weights, columns[best])])
-        return self._found(columns[best], signs, edges[best, targets], chance)
+        return self._found(columns[best], signs, edges[best, targets])
 
     def search_shared(self, weights, features=None) -> FoundCategories:
         """Return a stump with a large sum of absolute edges over targets, by alternation.
@@ -135,8 +128,7 @@ class CategoryFeatures:
             edge, signs = _shared(sums[starts[c] : starts[c + 1]])
             if edge > best_edge:
                 best_edge, best_column, best_signs = edge, columns[c], signs
-        chance = np.abs(weights.sum(axis=1)).sum(keepdims=True)
-        return self._found(np.array([best_column]), [best_signs], np.array([best_edge]), chance)
+        return self._found(np.array([best_column]), [best_signs], np.array([best_edge]))
 
     def _sums(self, weights, features):
         """Return the rows of `codes` to search, the begin of each in the sums, and the sums."""
@@ -148,21 +140,7 @@ class CategoryFeatures:
         sums = category_sums(weights, self.codes, columns, starts, self.n_threads)
         return columns, starts, sums
 
-    def _chance(self, weights, column) -> float:
-        """Return the edge that the best subset has by chance.
-
-        The sum of a category's weights is then normal, with its share of the total as mean.
-        """
-        codes, size = self.codes[column], self.n_categories[column] + 1
-        largest = np.abs(weights).max(initial=0.0) or 1.0
-        row = weights / largest
-        norms = np.sqrt(np.bincount(codes, row * row, minlength=size))
-        mean = row.sum() / len(row) * np.bincount(codes, minlength=size)
-        z = np.clip(mean / np.maximum(norms, 1e-100), -40, 40)  # its square does not overflow
-        normal = norms * np.sqrt(2 / np.pi) * exp(-0.5 * z * z)
-        return largest * float((normal + mean * erf(z / np.sqrt(2))).sum())
-
-    def _found(self, columns, signs, edges, chance) -> FoundCategories:
+    def _found(self, columns, signs, edges) -> FoundCategories:
         """Return stumps from booleans over the categories and missing: True for +1."""
         outputs = np.empty((len(columns), (self.n_samples + 7) // 8), dtype=np.uint8)
         for packed, column, is_plus in zip(outputs, columns, signs):
@@ -173,7 +151,6 @@ class CategoryFeatures:
             sets=CategorySets.of(members),
             missing=np.array([1 if is_plus[-1] else -1 for is_plus in signs], dtype=np.int8),
             edges=edges,
-            gain=beyond_chance(edges, chance),
             outputs=outputs,
         )
 

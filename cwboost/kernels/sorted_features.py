@@ -34,9 +34,6 @@ class FoundStumps(NamedTuple):
     outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8, or None
         Outputs on the training matrix, packed as by `cwboost.pack_outputs`; None from partitions,
         which hold the examples.
-    sums, norms : ndarray of shape (n_targets,), dtype float64
-        Sum of the weights of each target, and the root of the sum of their squares, whatever stump
-        was found. See `cwboost.kernels.gained_fractions`.
     """
 
     feature: np.ndarray
@@ -45,8 +42,6 @@ class FoundStumps(NamedTuple):
     missing: np.ndarray
     edges: np.ndarray
     outputs: np.ndarray | None
-    sums: np.ndarray
-    norms: np.ndarray
 
 
 class SortedFeatures:

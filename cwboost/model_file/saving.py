@@ -82,9 +82,11 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     if model.stage_scales is not None and staged:
         header["stage_scales"] = encoder.encode(model.stage_scales, "model.stage_scales")
     arrays = {ENSEMBLE_PREFIX + name: array for name, array in ensemble.arrays().items()}
+    if model.importances is not None:
+        header["importances"] = encoder.encode(model.importances, "importances")
     if model.base is not None:
-        factors = {"factor": model.base.factor, "share": model.base_share}
-        header["init"] = encode_plugin(model.base.model, encoder, "init") | factors
+        header["init"] = encode_plugin(model.base.model, encoder, "init")
+        header["init"]["factor"] = model.base.factor
         own = model.base.fitted.arrays()
         arrays |= {INIT_PREFIX + name: array for name, array in own.items()}
     if state:
@@ -200,17 +202,21 @@ def _build(header: dict, arrays: dict[str, np.ndarray]):
     fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder)
     section, n_features = _section(header, "ensemble"), fitted["n_features_in_"]
     ensemble = _decode_ensemble(section, arrays, family, n_features)
-    base, share = _decode_base(header, arrays, fitted, decoder)
+    base = _decode_base(header, arrays, fitted, decoder)
     scale = header.get("scale")
     if type(scale) is not float or not 0 < scale <= MAX_SCALE:
         raise ModelFileError(f"scale must be positive and at most {MAX_SCALE}, got {scale!r}")
     conformity = _decode_conformity(header, len(fitted["classes_"]), decoder)
+    importances = None
+    if "importances" in header:
+        importances = decoder.decode(header["importances"], "importances")
+        _check_importances(importances, n_features)
     model = FittedModel(
         ensemble,
         fitted["classes_"],
         base,
         scale,
-        share,
+        importances,
         conformity,
         _decode_constraints(header, n_features, decoder),
         _decode_stage_scales(header, ensemble.n_rounds, decoder),
@@ -272,6 +278,13 @@ def _decode_stage_scales(header: dict, n_rounds: int, decoder: Decoder) -> np.nd
     return found
 
 
+def _check_importances(importances, n_features: int) -> None:
+    if not isinstance(importances, np.ndarray) or importances.dtype != np.float64:
+        raise ModelFileError("importances must be an array of float64")
+    if importances.shape != (n_features,) or not (abs(importances - 0.5) <= 0.5 + 1e-9).all():
+        raise ModelFileError(f"importances must hold {n_features} numbers in [0, 1]")
+
+
 def _decode_fitted(cls: type[Any], nodes: dict, decoder: Decoder) -> dict:
     required = COMMON_ATTRIBUTES | cls._model_attributes
     known = required | OPTIONAL_ATTRIBUTES
@@ -314,20 +327,18 @@ def _check_common(fitted: dict) -> None:
 
 
 def _decode_base(header: dict, arrays: dict, fitted: dict, decoder: Decoder):
-    """Return the base scores that a file holds, None if there are none, and their share."""
+    """Return the base scores that a file holds, None if there are none."""
     if "init" not in header:
-        return None, 0.0
+        return None
     section = _section(header, "init")
     model = decode_plugin(INIT_MODELS, section, decoder, "init")
-    factor, share = section.get("factor"), section.get("share")
+    factor = section.get("factor")
     if type(factor) is not float or not 0 < factor < MAX_FACTOR:
         raise ModelFileError(f"init: factor must be positive, below {MAX_FACTOR}, got {factor!r}")
-    if type(share) is not float or not 0 <= share <= 1:
-        raise ModelFileError(f"init: share must lie in [0, 1], got {share!r}")
     own = _without_prefix(arrays, INIT_PREFIX)
     n_features, n_classes = fitted["n_features_in_"], len(fitted["classes_"])
     found = model.fitted_type.from_arrays(own, n_features, n_classes)
-    return BaseScores(model, found, factor), share
+    return BaseScores(model, found, factor)
 
 
 def _without_prefix(arrays: dict, prefix: str) -> dict:

@@ -16,7 +16,7 @@ def plot_importances(classifier, *, n_features: int = 20, ax=None):
     ----------
     classifier : fitted classifier
     n_features : int, default=20
-        Maximum number of features; features that are never used are omitted.
+        Maximum number of features; features that move no score are omitted.
     ax : matplotlib Axes, optional
 
     Returns
@@ -30,5 +30,5 @@ def plot_importances(classifier, *, n_features: int = 20, ax=None):
     ax.barh(np.arange(len(order)), importances[order])
     names = classifier._schema.feature_names
     ax.set_yticks(np.arange(len(order)), [names[f] for f in order])
-    ax.set(title="The most important features", xlabel="share of the gain in edge")
+    ax.set(title="The most important features", xlabel="share in the squared SHAP values")
     return ax

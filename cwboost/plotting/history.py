@@ -1,4 +1,4 @@
-"""Training error and objective against rounds."""
+"""Training error and objective against rounds, and the loss of the holdout run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from cwboost.plotting.axes import new_axes, over_rounds
 
-__all__ = ["plot_history"]
+__all__ = ["plot_history", "plot_holdout"]
 
 LABELS = {
     "train_error": "training examples",
@@ -51,6 +51,41 @@ def plot_history(classifier, what: str = "error", *, ax=None):
     bounded = "dual_bound" in drawn
     title = "Objective and a lower bound on it" if bounded else f"{what.capitalize()} by round"
     ax.set(title=title, ylabel=YLABELS[what])
+    over_rounds(ax)
+    ax.legend()
+    return ax
+
+
+def plot_holdout(classifier, *, ax=None):
+    """Plot the log loss of the holdout runs that chose the start and the number of rounds.
+
+    Parameters
+    ----------
+    classifier : fitted `CWBoostClassifier` whose ``plan_`` has holdout runs
+        The default does them.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+        One curve per start that was tried, the kernel model or zero; a point marks what the
+        training was to match. Rounds are those of the training: holdout runs take longer steps.
+    """
+    plan = getattr(classifier, "plan_", None)
+    if plan is None or not plan.curves:
+        raise ValueError(
+            "classifier must have a plan_ with a holdout run, which the default does and a given "
+            f"n_estimators or X_val replaces, got {plan}"
+        )
+    ax = new_axes(ax)
+    for name, curve in plan.curves.items():
+        rounds = curve.length / plan.learning_rate
+        (line,) = ax.plot(rounds, curve.loss, label=f"from {name}")
+        if curve is plan.curve:
+            kept = rounds[curve.kept], curve.kept_loss
+            label = f"kept: {kept[1]:.4g} after {kept[0]:.0f} rounds"
+            ax.plot(*kept, "o", color=line.get_color(), label=label)
+    ax.set(title="Log loss of examples left out", ylabel="log loss")
     over_rounds(ax)
     ax.legend()
     return ax

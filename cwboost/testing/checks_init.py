@@ -94,13 +94,20 @@ def check_fit_is_repeatable(model):
         assert np.array_equal(one, several), f"{what}: the scores of new rows differ"
 
 
-def check_shares(model):
-    """Check feature_shares, if implemented: one share per feature, not negative, of sum 1."""
+def check_shapley_values(model):
+    """Check shapley_values, if implemented: with the base they are the scores, row by row."""
     X = pixels()
     made, _ = fit_init(model, X)
-    shares = made.feature_shares(X.shape[1])
-    if shares is None:
-        return
-    assert shares.dtype == np.float64, f"shares must be float64, got {shares.dtype}"
-    assert shares.shape == (X.shape[1],), f"shares must have shape ({X.shape[1]},)"
-    assert (shares >= 0).all() and np.isclose(shares.sum(), 1), f"shares must sum to 1: {shares}"
+    for background in (None, X[::3]):
+        found = made.shapley_values(X, background)
+        if found is None:
+            return
+        values, base = found
+        scores = made.scores(X)
+        shape = (*X.shape, scores.shape[1])
+        assert values.dtype == np.float64, f"values must be float64, got {values.dtype}"
+        assert values.shape == shape, f"values must have shape {shape}, got {values.shape}"
+        total, size = base + values.sum(axis=1), np.abs(scores).max() + np.abs(values).max()
+        assert np.allclose(total, scores, rtol=0, atol=1e-9 * size), "values must add up to scores"
+        one = made.shapley_values(X[:1], background)[0]
+        assert np.allclose(one, values[:1], rtol=0, atol=1e-9 * size), "values depend on other rows"

@@ -144,35 +144,6 @@ def check_scores(family):
     assert nothing.shape == (len(X), 5) and not nothing.any(), "an empty batch must score 0"
 
 
-def check_feature_shares(family):
-    """Check feature_shares, if implemented: shares sum to at most 1 and cover all features used.
-
-    A learner's outputs must not change with features without a stored share.
-    """
-    X = pixels(61, 6)
-    learners = fitted(family, X)
-    try:
-        shares = learners.feature_shares(X.shape[1])
-    except NotImplementedError:
-        return
-    assert sparse.issparse(shares) and shares.format == "csr", "feature_shares must return CSR"
-    assert shares.dtype == np.float64, f"shares must be float64, got {shares.dtype}"
-    shape = len(learners), X.shape[1]
-    assert shares.shape == shape, f"shares must have shape {shape}, got {shares.shape}"
-    dense = shares.toarray()
-    assert np.isfinite(dense).all(), "shares must be finite"
-    sums = dense.sum(axis=1)
-    assert (sums <= 1 + 1e-6).all(), f"the shares of a learner must sum to at most 1, got {sums}"
-    stored = sparse.csr_array((np.ones(shares.nnz), shares.indices, shares.indptr), shape=shape)
-    for j, unused in enumerate(stored.toarray() == 0):
-        other = X.copy()
-        other[:, unused] = 255 - other[:, unused]
-        learner = learners.take([j])
-        assert np.array_equal(learner.outputs(X), learner.outputs(other)), (
-            f"learner {j} uses features of which feature_shares stores no share"
-        )
-
-
 def check_flat_form(family):
     """Check flat_form, if implemented: the form, and the scorer, give the learners' outputs.
 

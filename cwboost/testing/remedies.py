@@ -56,7 +56,6 @@ REMEDIES = {
     "check_pickle": "Keep no function, file or lock on learners.",
     "check_take_and_concatenate": "Index every array by learner, also with an empty list.",
     "check_scores": "Sum the outputs times coef in the order of the learners.",
-    "check_feature_shares": "Store a share for every feature that a learner looks at, be it 0.",
     "check_flat_form": "Let flat_form compare as outputs does: above is z > threshold.",
     "check_damaged_arrays": "Check dtypes, shapes, indices and signs in check_values.",
     "check_loading_runs_no_code": "Read arrays as numbers; import modules at the top.",
@@ -78,6 +77,6 @@ REMEDIES = {
     "check_scores_of_every_matrix": "Return finite float64 scores, or refuse what is sparse.",
     "check_scores_without_own_label": "Cross-fit, or leave each example out in closed form.",
     "check_fit_is_repeatable": "Draw from context.random_state alone; add in one fixed order.",
-    "check_shares": "Return None, or divide what is not negative by its sum.",
+    "check_shapley_values": "Return None, or values of each row that end at its scores.",
     "check_partitions": "Let summaries be sums of PartitionWeights.rounded().",
 }

@@ -270,8 +270,8 @@ def _first_of_equals(codes) -> np.ndarray:
 
 
 def of_every_class(scores) -> np.ndarray:
-    """Return a score of each class; the second of two has minus the first."""
-    return np.hstack([scores, -scores]) if scores.shape[1] == 1 else scores
+    """Return a score of each class, on the last axis; the second of two has minus the first."""
+    return np.concatenate([scores, -scores], axis=-1) if scores.shape[-1] == 1 else scores
 
 
 def evenly_spaced(n: int, most: int) -> np.ndarray:

@@ -14,9 +14,9 @@ from cwboost.plugins.kernel.fitting import (
     evenly_spaced,
     fitted,
     of_every_class,
-    squared_slopes,
 )
 from cwboost.plugins.kernel.kernel_values import KernelValues, Landmarks
+from cwboost.plugins.kernel.line import along_line
 from cwboost.plugins.kernel.regression import Coefficients
 from scipy import sparse
 
@@ -65,13 +65,33 @@ class FittedKernel(FittedInit):
     def n_rows_kept(self) -> int:
         return len(self.landmarks)
 
-    def feature_shares(self, n_features: int) -> np.ndarray | None:
-        """Return the share of each feature in the squared slopes per standard deviation."""
-        slopes = squared_slopes(self.landmarks, self.width, self.coefficients.values)
-        slopes *= self.landmarks.var(axis=0, dtype=np.float64)
-        shares = np.bincount(self.expansion.origin, slopes, minlength=n_features)
-        total = shares.sum()
-        return shares / total if total > 0.0 else None
+    def shapley_values(self, X, background=None, n_threads: int = 1):
+        """Return the values along the line from the mean landmark, or the mean of a background."""
+        landmarks = self.landmarks.astype(np.float64)
+        origin = (landmarks if background is None else self._coded(background)).mean(axis=0)
+        setting = origin, landmarks, self.width, self.coefficients.values
+        to_columns = sparse.csr_array(
+            (np.ones(len(origin)), (self.expansion.origin, np.arange(len(origin)))),
+            shape=(X.shape[1], len(origin)),
+        )
+        n_scores = self.coefficients.values.shape[1]
+        parts = np.empty((*X.shape, n_scores))
+        step = max(1, ENTRIES // max(len(landmarks), len(origin) * n_scores))
+        base = along_line(origin[None], *setting)[1]
+        for start in range(0, len(parts), step):
+            found, _ = along_line(self._coded(X[start : start + step]), *setting)
+            for k in range(n_scores):
+                parts[start : start + step, :, k] = (to_columns @ found[:, :, k].T).T
+        # What quadrature and rounding leave goes to all features by the size of their values.
+        rest = self.scores(X, n_threads)[:, :n_scores] - base - parts.sum(axis=1)
+        sizes = np.abs(parts)
+        parts += rest[:, None] * sizes / np.maximum(sizes.sum(axis=1, keepdims=True), 1e-300)
+        return of_every_class(parts), of_every_class(base)
+
+    def _coded(self, X) -> np.ndarray:
+        """Return the codes of the rows of X, float64."""
+        rows = X.toarray() if sparse.issparse(X) else X
+        return self.codes(self.expansion(rows)).astype(np.float64)
 
     def onnx_nodes(self, graph, features: str) -> str:
         from cwboost.plugins.kernel.graph import add_nodes

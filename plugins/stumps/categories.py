@@ -19,7 +19,6 @@ def stronger(stumps, edges, found):
         threshold=0 * ones,
         polarity=ones,
         missing=found.missing,
-        gain=found.gain,
         n_features=stumps.n_features,
         category_sets=found.sets,
     )

@@ -151,8 +151,7 @@ class StumpPricer(SortedPricer):
         return self._priced(self._features.search_shared(weights, self._searched.draw()))
 
     def _priced(self, found):
-        n_searched, n_features = self._searched.n_searched, self._features.n_features
-        learners = StumpLearners.of(found, n_searched, n_features)
+        learners = StumpLearners.of(found, self._features.n_features)
         return cwboost.Priced(learners, found.outputs, found.edges)
 
 
@@ -185,7 +184,7 @@ class CategoryStumpPricer(SortedPricer):
         found = search_numbers(weights, np.flatnonzero(np.isin(self._numbers, drawn)))
         feature = np.append(self._numbers, -1)[found.feature].astype(np.int32)
         found = found._replace(feature=feature)
-        stumps = StumpLearners.of(found, len(drawn), self._n_features)
+        stumps = StumpLearners.of(found, self._n_features)
         if not np.isin(self._categories.features, drawn).any():
             return cwboost.Priced(stumps, found.outputs, found.edges)
         others = search_categories(weights, drawn)

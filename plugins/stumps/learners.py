@@ -8,13 +8,7 @@ import numpy as np
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import (
-    THRESHOLDS_SEARCHED,
-    AdditiveScores,
-    CategorySets,
-    canonical_csc,
-    gained_fractions,
-)
+from cwboost.kernels import AdditiveScores, CategorySets, canonical_csc
 
 __all__ = ["StumpLearners"]
 
@@ -35,8 +29,6 @@ class StumpLearners(cwboost.ArrayLearners):
     threshold : ndarray of shape (n_stumps,), dtype float64
         Never NaN; ``inf`` separates missing values from present ones.
     polarity, missing : ndarray of shape (n_stumps,), dtype int8, values -1 and +1
-    gain : ndarray of shape (n_stumps,), dtype float32
-        What the comparison gained in edge, less what chance gives, as a fraction of the edge.
     n_features : int
     category_sets : CategorySets of length n_stumps, default=None
         Sets of the stumps that test categories, whose thresholds are 0.
@@ -47,7 +39,6 @@ class StumpLearners(cwboost.ArrayLearners):
         "threshold": ("float64", ()),
         "polarity": ("int8", ()),
         "missing": ("int8", ()),
-        "gain": ("float32", ()),
     }
 
     def __init__(self, *, category_sets=None, **parts):
@@ -56,15 +47,13 @@ class StumpLearners(cwboost.ArrayLearners):
         self.category_sets = category_sets if has_sets else None
 
     @classmethod
-    def of(cls, found, n_searched, n_features, category_sets=None):
-        """Return the stumps of a `FoundStumps`, the best of `n_searched` features each."""
-        n_comparisons = THRESHOLDS_SEARCHED * n_searched
+    def of(cls, found, n_features, category_sets=None):
+        """Return the stumps of a `FoundStumps`."""
         return cls(
             feature=found.feature,
             threshold=found.threshold,
             polarity=found.polarity,
             missing=found.missing,
-            gain=gained_fractions(found.edges, found.sums, found.norms, n_comparisons),
             n_features=n_features,
             category_sets=category_sets,
         )
@@ -121,7 +110,6 @@ class StumpLearners(cwboost.ArrayLearners):
             self.polarity,
             self.missing,
             category_sets=self.category_sets,
-            gain=self.gain,
         )
 
     def arrays(self):

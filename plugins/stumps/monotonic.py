@@ -8,12 +8,7 @@ from cwboost.plugins.stumps.several import SearchedFeatures
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import (
-    THRESHOLDS_SEARCHED,
-    SortedFeatures,
-    gained_fractions,
-    thresholds_between,
-)
+from cwboost.kernels import SortedFeatures, thresholds_between
 
 __all__ = ["MonotonicStumpPricer"]
 
@@ -44,21 +39,16 @@ class MonotonicStumpPricer(cwboost.Pricer):
     def _among(self, weights, drawn):
         """Return the best stump of each target among some features."""
         found = [self._best(row, cst, drawn) for row, cst in zip(weights, self._monotonic)]
-        feature, threshold, polarity, missing, sums, norms = zip(*found)
+        feature, threshold, polarity, missing = zip(*found)
         parts = {"feature": feature, "threshold": threshold}
         parts |= {"polarity": polarity, "missing": missing}
-        blank = np.zeros(len(found), dtype=np.float32)
-        learners = StumpLearners(**parts, gain=blank, n_features=self._n_features)
+        learners = StumpLearners(**parts, n_features=self._n_features)
         outputs = learners.outputs(self._X)
         edges = np.einsum("ti,it->t", weights, outputs.astype(np.float64))
-        learners.gain = gained_fractions(edges, sums, norms, THRESHOLDS_SEARCHED * len(drawn))
         return cwboost.Priced(learners, cwboost.pack_outputs(outputs), edges)
 
     def _best(self, row, constraints, drawn):
-        """Return feature, threshold, polarity and missing of the best stump for one target.
-
-        The sum of its weights and their norm follow.
-        """
+        """Return feature, threshold, polarity and missing of the best stump for one target."""
         free = drawn[constraints[drawn] == 0]
         found = self._features.search(row[None], free)
         best = int(found.feature[0]), found.threshold[0], found.polarity[0], found.missing[0]
@@ -68,7 +58,7 @@ class MonotonicStumpPricer(cwboost.Pricer):
             own, threshold, missing = self._columns[feature].best(row, direction)
             if own > edge:
                 best, edge = (feature, threshold, direction, missing), own
-        return *best, found.sums[0], found.norms[0]
+        return best
 
 
 class _Column:

@@ -16,6 +16,5 @@ class StumpPlan(cwboost.TreePlan):
     def choose(self, scales, rng, request):
         seed = 0 if self.exact else rng.integers(0, 2**64, dtype=np.uint64)
         found, sets = yield from self.find_stumps(len(scales), seed)
-        n_searched, n_features = self.settings["max_features"], self.bins.n_features
-        learners = StumpLearners.of(found, n_searched, n_features, category_sets=sets)
+        learners = StumpLearners.of(found, self.bins.n_features, category_sets=sets)
         return cwboost.Chosen(learners, found.edges / scales, np.arange(len(scales)))

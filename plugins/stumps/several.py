@@ -13,7 +13,6 @@ class SearchedFeatures:
     """The features that a round searches: `n_drawn` of them at random, or all with None."""
 
     def __init__(self, n_features: int, n_drawn: int | None, random_state):
-        self.n_searched = n_features if n_drawn is None else n_drawn
         self._all = np.arange(n_features)
         self._n_drawn = n_drawn
         self._random_state = random_state

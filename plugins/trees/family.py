@@ -10,13 +10,11 @@ import numpy as np
 
 import cwboost
 from cwboost.kernels import (
-    THRESHOLDS_SEARCHED,
     TREE_CRITERIA,
     BinnedMatrix,
     Bins,
     FeatureSketch,
     TreeGrower,
-    chance_deviations,
     usable_threads,
 )
 
@@ -229,14 +227,12 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             )
         if not isinstance(self.categories, str) or self.categories not in CATEGORIES:
             raise ValueError(f"categories must be one of {CATEGORIES}, got {self.categories!r}")
-        n_drawn = self._n_drawn(n_features)
         return {
             "criterion": TREE_CRITERIA[self.criterion],
             "max_depth": self._depth(size),
             "max_leaves": self.max_leaf_nodes or 0,
-            "max_features": n_drawn,
+            "max_features": self._n_drawn(n_features),
             "leaf_mass": self._leaf_mass(size),
-            "chance": chance_deviations(n_drawn * THRESHOLDS_SEARCHED),
         }
 
 

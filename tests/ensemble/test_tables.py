@@ -70,7 +70,6 @@ def test_directions_by_the_names_of_their_features():
     nodes = auto.to_frame().query("node == 0")
     directed = nodes.query("direction.notna()")
     assert 0 < len(directed) < len(nodes) and directed["feature"].isna().all()
-    assert nodes["gain"].dtype == float and nodes["gain"].notna().all()
     parts = auto.ensemble_.learners
     for row in directed.to_dict("records"):
         z = sum(seen[name] * entry for name, entry in row["direction"].items())
@@ -138,7 +137,6 @@ def test_plot_tree_of_a_deep_tree_shared_by_the_classes(clf):
     nodes = deep.to_frame(1).query("node == 1")
     assert nodes["output"].tolist() == [1, -9, 3]
     arrays, kind = ensemble.arrays(), type(ensemble.learners)
-    arrays["learners.gain"] = np.zeros(6001, np.float32)
     Ensemble.from_arrays(arrays, kind, 4, 3)
     with pytest.raises(ValueError, match="output must have 4 numbers per node, got 3"):
         Ensemble.from_arrays(arrays, kind, 4, 4)

@@ -105,14 +105,6 @@ def test_constraints_exclude_the_default_init_model():
         clf.set_params(init="auto", monotonic_cst=[1, 0], n_estimators=3).fit(X, y)
 
 
-def test_columns_without_information_end_at_a_loss_of_one():
-    """Of two classes alike in number: then no share of the decrease is due to the init model."""
-    clf = CWBoostClassifier(init=LogisticRegression(), n_estimators=5, random_state=0)
-    with pytest.warns(UserWarning, match="no weak learner lowers the objective"):
-        clf.fit(np.ones((40, 2)), np.arange(40) % 2)
-    assert clf.model_.base_share == 1.0
-
-
 def test_names_instances_and_classifiers_are_taken_and_others_refused():
     assert resolve_init(None) is None
     assert isinstance(resolve_init("kernel"), get_init("kernel"))

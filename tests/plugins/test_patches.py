@@ -38,8 +38,6 @@ def test_patches_make_fewer_errors_than_stumps_and_are_saved(PatchFamily, data, 
     stumps = CWBoostClassifier("stump", **settings).fit(X, y)
     patches = CWBoostClassifier(PatchFamily(), **settings).fit(X, y)
     assert 1 - patches.score(X_test, y_test) < 0.9 * (1 - stumps.score(X_test, y_test))
-    importances = patches.feature_importances_.reshape(8, 8)
-    assert importances[2:6, 2:6].sum() > 4 * importances[:, [0, 7]].sum()
     patches.save(tmp_path / "model.cwb")
     loaded = load_model(tmp_path / "model.cwb")
     np.testing.assert_array_equal(loaded.predict(X_test), patches.predict(X_test))

@@ -15,7 +15,6 @@ def random_learners(rng, n_stumps=40, n_features=6):
         threshold=rng.choice([-np.inf, -1.0, 0.0, 0.5, 3.0, np.inf], n_stumps),
         polarity=rng.choice([-1, 1], n_stumps),
         missing=rng.choice([-1, 1], n_stumps),
-        gain=rng.random(n_stumps),
         n_features=n_features,
     )
 
@@ -84,15 +83,6 @@ def test_wrong_number_of_features(rng):
         StumpLearners.concatenate([learners, random_learners(rng, 2, 5)])
 
 
-def test_feature_shares(rng):
-    learners = random_learners(rng)
-    shares = learners.feature_shares(6).toarray()
-    for row, f in zip(shares, learners.feature):
-        assert np.count_nonzero(row) == (f >= 0)
-    split = learners.feature >= 0
-    np.testing.assert_array_equal(shares[split, learners.feature[split]], learners.gain[split])
-
-
 def test_constrained_stumps_have_the_thresholds_of_free_ones(rng):
     X = rng.normal(size=(60, 1))
     weights = np.where(X[:, 0] > 0.3, 1.0, -1.0)[None]
@@ -101,7 +91,6 @@ def test_constrained_stumps_have_the_thresholds_of_free_ones(rng):
         for rule in (None, np.ones((1, 1), dtype=np.int8))
     )
     np.testing.assert_array_equal(constrained.threshold, free.threshold)
-    np.testing.assert_array_equal(constrained.gain, free.gain)
 
 
 @pytest.mark.parametrize("constraint", [None, 1])

@@ -18,18 +18,6 @@ def data(rng, n=300, d=7, dtype=np.float64):
     return np.clip(X, 0, 255).astype(dtype)
 
 
-def test_feature_shares_are_the_gains_of_their_comparisons():
-    X = data(np.random.default_rng(4))
-    learners = TreeLearners.concatenate([fitted(X).learners, fitted(np.ones((9, 7))).learners])
-    shares = learners.feature_shares(7).toarray()
-    expected = np.zeros((12, 7))
-    tree = np.repeat(np.arange(12), np.diff(learners.trees.offsets))
-    inner = learners.trees.feature >= 0
-    np.add.at(expected, (tree[inner], learners.trees.feature[inner]), learners.trees.gain[inner])
-    np.testing.assert_allclose(shares, expected)
-    assert shares[:6].any() and not shares[6:].any()
-
-
 def test_wrong_shapes_at_prediction():
     X = data(np.random.default_rng(4))
     learners = fitted(X).learners
@@ -62,7 +50,6 @@ def test_hostile_arrays_are_refused():
         "left": [(0, 0), (0, 3), (leaf, 3), *((inner, at) for at in (1, 10**6, -1, *ends))],
         "missing": [(inner, 0), (leaf, 1), (inner, -128)],
         "output": [(leaf, -128), (inner, 1)],
-        "gain": [(inner, np.nan), (leaf, 1.0)],
     }
     for name, (index, value) in ((name, case) for name, own in cases.items() for case in own):
         with pytest.raises(ValueError, match=r"must"):

@@ -304,12 +304,6 @@ FAULTS = {
          "fit", r"flat_form must return ThresholdTrees, one tree per learner \(\d+\)"),
         ("return []", "fit", "or None, got list"),
     ],
-    "return sparse.csr_array(entries, shape=(len(self), n_features))": [
-        ("return 2 * sparse.csr_array(entries, shape=(len(self), n_features))",
-         "feature_shares", "sum to at most 1"),
-        ("return sparse.csr_array(entries, shape=(len(self), n_features))[:, ::-1].tocsr()",
-         "feature_shares", "stores no share"),
-    ],
     LOADS: [
         (f"return cls(**arrays)\n{LOADS}",
          "damaged_arrays", "without feature: must raise ValueError, got TypeError"),
@@ -375,8 +369,9 @@ FAULTS_OF_INIT = {
          "fit_is_repeatable", "1 threads against 1: the arrays differ"),
     ],
     "def arrays(self) -> dict[str, np.ndarray]:": [
-        ("def feature_shares(self, n):\n    return np.array([-1, 0.5, 0.5, 1])\n\n"
-         "def arrays(self) -> dict[str, np.ndarray]:", "shares", "shares must sum to 1"),
+        ("def shapley_values(self, X, background=None, n_threads=1):\n"
+         "    return np.zeros((*X.shape, len(self.means))), self.scores(X[:1])[0]\n\n"
+         "def arrays(self) -> dict[str, np.ndarray]:", "shapley_values", "must add up to scores"),
     ],
     "(means,) = cwboost.check_arrays(": [
         ("return cls(**arrays)\n(means,) = cwboost.check_arrays(",

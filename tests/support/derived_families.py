@@ -53,10 +53,6 @@ class Landmarks(cwboost.DerivedFeatureFamily):
         if ((which < 0) | (which >= len(landmarks))).any():
             raise ValueError(f"array 'which' must hold indices of {len(landmarks)} landmarks")
 
-    @staticmethod
-    def features_used(n_features, landmarks, which):
-        return np.ones((len(which), n_features))
-
 
 class Corners(cwboost.DerivedFeatureFamily):
     """Sums over rectangles of an image."""

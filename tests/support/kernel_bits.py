@@ -23,11 +23,9 @@ from cwboost.families.outputs import pack_outputs
 from cwboost.kernels import (
     TREE_CRITERIA,
     BinnedMatrix,
-    LinearGains,
     SortedFeatures,
     TreeEvaluator,
     TreeGrower,
-    chance_deviations,
     exp,
     log,
 )
@@ -88,7 +86,6 @@ def trees(rng):
                 max_leaves=0,
                 leaf_mass=0.01,
                 max_features=19,
-                chance=chance_deviations(19),
                 n_threads=1,
             )
             nodes, packed, edges = grower.grow(weights, seeds)
@@ -129,9 +126,6 @@ def projections(rng):
         rows = sp.csr_array(X)
         directions.sparse(rows.data, rows.indices, rows.indptr.astype(np.int64), out, 1)
         yield f"projections of sparse rows of {n_features} on {width}", hash_of(out)
-    about = np.ones(5), rng.normal(size=(5, 131)), np.full(5, 0.5)
-    gains = LinearGains(X)(rng.normal(size=(50, 5)), *about)
-    yield "gains of directions", hash_of(gains)
 
 
 def packed_edges(rng):

@@ -62,11 +62,6 @@ class ReferenceLearners(WeakLearners):
                 raise ValueError(f"{name} must be -1 or +1")
         return cls(**{name: arrays[name].copy() for name in DTYPES})
 
-    def feature_shares(self, n_features):
-        rows = np.flatnonzero(self.feature >= 0)
-        entries = (np.ones(len(rows)), (rows, self.feature[rows]))
-        return sparse.csr_array(entries, shape=(len(self), n_features))
-
     def flat_form(self):
         return cwboost.stump_trees(self.feature, self.threshold, self.polarity, self.missing)
 

@@ -8,7 +8,6 @@ cdef enum Kind:
     INT8
     INT32
     INT64
-    FLOAT32
     FLOAT64
 
 cdef object new_vector(int64_t n, Kind kind)

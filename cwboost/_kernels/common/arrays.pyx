@@ -11,9 +11,9 @@ from libc.stdint cimport int64_t
 
 cnp.import_array()
 
-cdef int *TYPES = [cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_INT32, cnp.NPY_INT64, cnp.NPY_FLOAT32,
+cdef int *TYPES = [cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_INT32, cnp.NPY_INT64,
                    cnp.NPY_FLOAT64]
-cdef list NAMES = ["uint8", "int8", "int32", "int64", "float32", "float64"]
+cdef list NAMES = ["uint8", "int8", "int32", "int64", "float64"]
 
 
 cdef object new_vector(int64_t n, Kind kind):

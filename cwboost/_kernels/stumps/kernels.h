@@ -81,7 +81,7 @@ typedef struct {
     int unit_lanes; /* lanes by which rows may grow */
     int most_lanes; /* most lanes of a row in one walk's registers */
     double (*mass)(const double *r, int64_t n);
-    double (*total)(const double *r, double scale, int64_t n, double *squares);
+    double (*total)(const double *r, double scale, int64_t n);
     double (*edge)(const double *r, const uint8_t *bits, int64_t n);
     void (*fill_rows)(const cwb_weights *weights, int lanes, int64_t from, int64_t to,
                       int32_t *rows);

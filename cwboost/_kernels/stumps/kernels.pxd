@@ -32,7 +32,7 @@ cdef extern from "stumps/kernels.h" nogil:
         int unit_lanes, most_lanes
         double (*mass)(const double *r, int64_t n) noexcept nogil
         double (*total)(
-            const double *r, double scale, int64_t n, double *squares) noexcept nogil
+            const double *r, double scale, int64_t n) noexcept nogil
         double (*edge)(const double *r, const uint8_t *bits, int64_t n) noexcept nogil
         void (*fill_rows)(
             const cwb_weights *weights, int lanes, int64_t start, int64_t end,

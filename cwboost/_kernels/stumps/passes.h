@@ -25,14 +25,14 @@ static inline void cwb_masses(const cwb_stump_kernels *kernels, const cwb_weight
     })
 }
 
-/* Sums of the rounded weights and of their squares. */
+/* Sums of the rounded weights. */
 static inline void cwb_totals(const cwb_stump_kernels *kernels, const cwb_weights *w, int64_t n,
-                              double *sums, double *squares, int n_threads) {
+                              double *sums, int n_threads) {
     CWB_TASKS(schedule(static), task, cwb_row_tasks(n), {
         for (int64_t t = 0; t < w->n_targets; t++)
             sums[task * w->n_targets + t] =
                 kernels->total(w->r + t * w->stride + task * CWB_ROWS, w->scales[t],
-                               cwb_rows_of(task, n), &squares[task * w->n_targets + t]);
+                               cwb_rows_of(task, n));
     })
 }
 

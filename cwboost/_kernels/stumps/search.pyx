@@ -17,7 +17,7 @@ have the same bits at any number of threads.
 """
 
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, fabs, isfinite, rint, sqrt
+from libc.math cimport INFINITY, fabs, isfinite, rint
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
@@ -39,7 +39,7 @@ cdef extern from "stumps/passes.h" nogil:
     void cwb_masses(const cwb_stump_kernels *kernels, const cwb_weights *w, int64_t n,
                     double *sums, int n_threads)
     void cwb_totals(const cwb_stump_kernels *kernels, const cwb_weights *w, int64_t n,
-                    double *sums, double *squares, int n_threads)
+                    double *sums, int n_threads)
     void cwb_fill_all(const cwb_stump_kernels *kernels, const cwb_weights *w, int lanes,
                       int64_t n, int32_t *rows, int n_threads)
     void cwb_scans(const cwb_stump_kernels *kernels, const cwb_rows *rows,
@@ -162,37 +162,35 @@ cdef class StumpSearch:
 
         Returns
         -------
-        feature, threshold, polarity, missing, edges, outputs, sums, norms
+        feature, threshold, polarity, missing, edges, outputs
         """
         cdef int64_t n_targets = weights.shape[0], t
-        cdef double *scales = <double *> self.numbers.room(3 * n_targets * sizeof(double))
+        cdef double *scales = <double *> self.numbers.room(2 * n_targets * sizeof(double))
         cdef double *totals = scales + n_targets
-        cdef double *squares = totals + n_targets
         cdef Found *found = <Found *> self.winners.room(n_targets * sizeof(Found))
         cdef cwb_weights w
         w.r, w.scales, w.n_targets = &weights[0, 0], scales, n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
-        if self.measure(&w, scales, totals, squares, n_threads):
+        if self.measure(&w, scales, totals, n_threads):
             # The mass is so small that a scale would overflow; a power of two loses nothing.
             factor = np.array([1.0 if isfinite(scales[t]) else ENLARGED for t in range(n_targets)])
             return enlarged(self.search, weights, factor, features, n_threads)
         self.scan_and_settle(&w, totals, features, found, n_threads)
-        return self.write(&w, totals, squares, found, n_threads)
+        return self.write(&w, totals, found, n_threads)
 
     cdef double *room_for_sums(self, int64_t n_targets) except NULL:
-        """Return room for two sums of each target per task of examples."""
+        """Return room for a sum of each target per task of examples."""
         return <double *> self.sums.room(
-            2 * cwb_row_tasks(self.n_samples) * n_targets * sizeof(double))
+            cwb_row_tasks(self.n_samples) * n_targets * sizeof(double))
 
     cdef bint measure(self, const cwb_weights *weights, double *scales, double *totals,
-                      double *squares, int n_threads) except -1:
+                      int n_threads) except -1:
         # Threads split the examples, not the targets: the solver wrote the weights by examples, so
         # that each thread has its part in its cache. Scales are powers of two: integer weights
         # stay integers, and equal sums stay equal.
         cdef int64_t n = self.n_samples, n_targets = weights.n_targets, t
         cdef int n_used = threads(n * n_targets, n_threads)
         cdef double *sums = self.room_for_sums(n_targets)
-        cdef double *of_squares = sums + cwb_row_tasks(n) * n_targets
         cdef bint small = False
         with nogil:
             cwb_masses(kernels, weights, n, sums, n_used)
@@ -204,10 +202,9 @@ cdef class StumpSearch:
                 )
             small = small or not isfinite(scales[t])
         with nogil:
-            cwb_totals(kernels, weights, n, sums, of_squares, n_used)
+            cwb_totals(kernels, weights, n, sums, n_used)
         for t in range(n_targets):
             totals[t] = self.sum_of(sums, n_targets, t)
-            squares[t] = self.sum_of(of_squares, n_targets, t)
         return small
 
     cdef double sum_of(self, const double *sums, int64_t n_targets, int64_t t) noexcept nogil:
@@ -329,11 +326,10 @@ cdef class StumpSearch:
                 found.stump = stump
 
     cdef object write(self, const cwb_weights *weights, const double *totals,
-                      const double *squares, const Found *found, int n_threads):
+                      const Found *found, int n_threads):
         cdef int64_t n = self.n_samples, n_targets = weights.n_targets, n_bytes = (n + 7) // 8, t
         polarity, missing = new_vector(n_targets, INT8), new_vector(n_targets, INT8)
         outputs, edges = new_matrix(n_targets, n_bytes, UINT8), new_vector(n_targets, FLOAT64)
-        sums, norms = new_vector(n_targets, FLOAT64), new_vector(n_targets, FLOAT64)
         cdef int8_t *polarity_ = <int8_t *> data_of(polarity)
         cdef int8_t *missing_ = <int8_t *> data_of(missing)
         cdef uint8_t *outputs_ = <uint8_t *> data_of(outputs)
@@ -352,10 +348,8 @@ cdef class StumpSearch:
             cwb_stump_edges(kernels, weights, n, outputs_, parts, n_threads)
         for t in range(n_targets):
             (<double *> data_of(edges))[t] = self.sum_of(parts, n_targets, t)
-            (<double *> data_of(sums))[t] = totals[t] / weights.scales[t]
-            (<double *> data_of(norms))[t] = sqrt(squares[t]) / weights.scales[t]
         feature, threshold = self.locate(found, n_targets)
-        return feature, threshold, polarity, missing, edges, outputs, sums, norms
+        return feature, threshold, polarity, missing, edges, outputs
 
     cdef tuple locate(self, const Found *found, int64_t n):
         """Return features and thresholds."""
@@ -412,13 +406,11 @@ cdef class StumpSearch:
         -------
         feature, threshold, polarity, missing, edges, outputs
             Each with one entry; the polarity is +1.
-        sums, norms
-            With one entry per target.
         """
         cdef int64_t n = self.n_samples, n_targets = weights.shape[0], t
         cdef int64_t lanes = (n_targets + 7) // 8 * 8
         cdef double mass = 0.0, edge = 0.0, scale
-        cdef double[::1] totals = np.zeros(lanes), squares = np.empty(n_targets), scales
+        cdef double[::1] totals = np.zeros(lanes), scales
         cdef Found winner
         cdef cwb_weights w
         w.r, w.n_targets = &weights[0, 0], n_targets
@@ -434,7 +426,7 @@ cdef class StumpSearch:
         scales = np.full(n_targets, scale)
         w.scales = &scales[0]
         for t in range(n_targets):
-            totals[t] = kernels.total(w.r + t * w.stride, scale, n, &squares[t])
+            totals[t] = kernels.total(w.r + t * w.stride, scale, n)
         winner = self.best_shared(&w, totals, features, n_threads)
         polarity, missing = np.empty(1, dtype=np.int8), np.empty(1, dtype=np.int8)
         outputs = np.empty((1, (n + 7) // 8), dtype=np.uint8)
@@ -444,8 +436,7 @@ cdef class StumpSearch:
         for t in range(n_targets):
             edge += fabs(kernels.edge(w.r + t * w.stride, &outputs_[0, 0], n))
         feature, threshold = self.locate(&winner, 1)
-        return (feature, threshold, polarity, missing, np.array([edge]), outputs,
-                np.asarray(totals)[:n_targets] / scale, np.sqrt(squares) / scale)
+        return feature, threshold, polarity, missing, np.array([edge]), outputs
 
     cdef Found best_shared(self, const cwb_weights *w, const double[::1] totals,
                            const int64_t[::1] features, int n_threads):
@@ -475,8 +466,7 @@ cdef class StumpSearch:
 cdef tuple enlarged(search, weights, factor, features, int n_threads):
     """Return what a search finds for each row of weights times its factor, in the present unit."""
     found = search(np.asarray(weights) * factor[:, None], features, n_threads)
-    edges, sums, norms = found[4] / factor[:len(found[4])], found[6] / factor, found[7] / factor
-    return *found[:4], edges, found[5], sums, norms
+    return *found[:4], found[4] / factor[:len(found[4])], found[5]
 
 
 cdef double entry(const Matrix *X, int64_t row, int64_t column) noexcept nogil:

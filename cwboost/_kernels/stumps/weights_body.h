@@ -1,9 +1,9 @@
 /* Weights as fixed-point numbers (kernels.h): masses, totals, edges, rows.
  *
- *     mass   sum |r(i)|     total   sum q(i), and sum q(i)^2     edge   sum r(i) h(i)
+ *     mass   sum |r(i)|     total   sum q(i)     edge   sum r(i) h(i)
  *
  * each in one pass over a target's weights, 8 n bytes; rows k(i) in one pass that reads 8 and
- * writes 4 bytes per target and example. Sums of r and q^2 have eight lanes in one order. */
+ * writes 4 bytes per target and example. Sums of r have eight lanes in one order. */
 static double CWB_NAME(mass)(const double *r, int64_t n) {
     cwb_doubles a = cwb_zero(), b = a, c = a, d = a;
     int64_t i = 0;
@@ -18,27 +18,19 @@ static double CWB_NAME(mass)(const double *r, int64_t n) {
     return sum;
 }
 
-/* The total is exact in any order; *squares is at most 2^102. */
-static double CWB_NAME(total)(const double *r, double scale, int64_t n, double *squares) {
+/* The total is exact in any order. */
+static double CWB_NAME(total)(const double *r, double scale, int64_t n) {
     const cwb_doubles s = cwb_splat(scale), round = cwb_splat(CWB_ROUND);
-    cwb_doubles a = cwb_zero(), b = a, c = a, d = a;
+    cwb_doubles a = cwb_zero(), b = a;
     int64_t i = 0;
     for (; i + 16 <= n; i += 16) {
         const cwb_doubles x = cwb_sub(cwb_add(cwb_mul(cwb_load(r + i), s), round), round);
         const cwb_doubles y = cwb_sub(cwb_add(cwb_mul(cwb_load(r + i + 8), s), round), round);
         a = cwb_add(a, x);
         b = cwb_add(b, y);
-        c = cwb_add(c, cwb_mul(x, x));
-        d = cwb_add(d, cwb_mul(y, y));
     }
     double sum = cwb_sum(cwb_add(a, b));
-    double of_squares = cwb_sum(cwb_add(c, d));
-    for (; i < n; i++) {
-        const double q = cwb_fixed(r[i], scale);
-        sum += q;
-        of_squares += q * q;
-    }
-    *squares = of_squares;
+    for (; i < n; i++) sum += cwb_fixed(r[i], scale);
     return sum;
 }
 

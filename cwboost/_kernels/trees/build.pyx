@@ -117,9 +117,9 @@ cdef void divide_rows(
 
 
 cdef void sum_node(Work *work, Node *node) noexcept nogil:
-    cdef double[3] sums
+    cdef double[2] sums
     kernels.node_sums(work.weights + node.start, node.end - node.start, sums)
-    node.sum, node.mass, node.squares = sums[0], sums[1], sums[2]
+    node.sum, node.mass = sums[0], sums[1]
 
 
 cdef double scale_of(const double *weights, int64_t n) noexcept nogil:

@@ -64,8 +64,6 @@ cdef class TreeGrower:
             first. max_features counts features that vary in the node.
         leaf_mass : float
             Least fraction of the mass of a tree, the sum of its absolute weights, in a leaf.
-        chance : ndarray of shape (5,), dtype float64
-            Deviations of the best comparison without association, `chance_deviations`.
     """
 
     cdef Settings settings
@@ -96,9 +94,8 @@ cdef class TreeGrower:
         nodes : dict of ndarray
             The trees as flat arrays: `offsets` (n_trees + 1, int64), and one entry per node of
             `feature`, `left` (int32, -1 in leaves), `threshold` (float64), `missing`, `output`
-            (int8), `gain` (float32; what a comparison gained in edge, less what chance gives,
-            as a fraction of the edge; 0 in leaves). If there are features of categories, also
-            `set_start` and `set_bits`, see `cwboost.kernels.CategorySets`.
+            (int8). If there are features of categories, also `set_start` and `set_bits`, see
+            `cwboost.kernels.CategorySets`.
         packed : ndarray of shape (n_trees, ceil(n_rows / 8)), dtype uint8
         edges : ndarray of shape (n_trees,), dtype float64
         """

@@ -1,6 +1,6 @@
 """The nodes of growing trees, and the flat arrays that they become."""
 
-from libc.math cimport fabs, sqrt
+from libc.math cimport fabs
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
@@ -11,13 +11,11 @@ from cwboost._kernels.trees.draws cimport child_seed
 from cwboost._kernels.trees.search cimport split_point
 from cwboost._kernels.trees.types cimport SET_WORDS, Matrix, Node, Settings, Tree, TreeNode
 
-cdef double SMALLEST_TOTAL = 1e-300
-
 # `TreeNode` in arrays.
-NODE = np.dtype([("threshold", np.float64), ("gain", np.float64), ("feature", np.int32),
-                 ("left", np.int32), ("missing", np.int8), ("output", np.int8),
-                 ("first", np.uint8), ("width", np.uint8), ("categorical", np.uint8),
-                 ("right", np.uint64, 4)], align=True)
+NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.int32),
+                 ("missing", np.int8), ("output", np.int8), ("first", np.uint8),
+                 ("width", np.uint8), ("categorical", np.uint8), ("right", np.uint64, 4)],
+                align=True)
 
 
 cdef bint add_leaf(Tree *tree, double sum) noexcept nogil:
@@ -37,7 +35,7 @@ cdef bint add_leaf(Tree *tree, double sum) noexcept nogil:
 
 cdef void make_leaf(TreeNode *node) noexcept nogil:
     node.feature = node.left = -1
-    node.threshold = node.gain = 0
+    node.threshold = 0
     node.missing = node.categorical = 0
 
 
@@ -45,15 +43,6 @@ cdef bint start_tree(Tree *tree, const Node *root) noexcept nogil:
     tree.n = 0
     tree.total = fabs(root.sum)
     return add_leaf(tree, root.sum)
-
-
-cdef double chance_gain(const Settings *settings, const Node *node) noexcept nogil:
-    """Return what the best comparison gains in edge on average if no feature is associated."""
-    cdef double root = sqrt(node.squares) * 2.0**26, sum = 0
-    cdef int k
-    for k in range(5):
-        sum += max(0.0, settings.chance[k] * root - fabs(node.sum))
-    return sum / 5
 
 
 cdef void fix_one_side(Tree *tree, Node *children, int8_t direction) noexcept nogil:
@@ -85,7 +74,7 @@ cdef bint split_node(
     """Carry out node.split: append two children, with their sums; False if memory ran out."""
     cdef uint8_t first
     cdef uint32_t width
-    cdef double threshold = split_point(X, &node.split, &first, &width), gain
+    cdef double threshold = split_point(X, &node.split, &first, &width)
     cdef int64_t k, word
     cdef TreeNode *parent
     children[0].sum, children[1].sum = node.split.left_sum, node.sum - node.split.left_sum
@@ -97,7 +86,6 @@ cdef bint split_node(
         children[k].least_mass = node.least_mass
         children[k].index = <int32_t> tree.n
         children[k].start = children[k].end = 0
-        children[k].squares = 0
         for word in range(SET_WORDS):
             children[k].sets[word] = node.sets[word]
             if X.sets != NULL:
@@ -107,9 +95,7 @@ cdef bint split_node(
     if tree.monotonic != NULL and tree.monotonic[node.split.feature] != 0:
         fix_one_side(tree, children, tree.monotonic[node.split.feature])
     parent = tree.nodes + node.index
-    gain = fabs(children[0].sum) + fabs(children[1].sum) - fabs(node.sum)
-    tree.total += gain
-    parent.gain = gain - chance_gain(settings, node)
+    tree.total += fabs(children[0].sum) + fabs(children[1].sum) - fabs(node.sum)
     parent.feature = node.split.feature
     parent.threshold = threshold
     parent.left = children[0].index
@@ -217,19 +203,15 @@ cdef class TreeBatch:
         """Return the nodes of all trees as flat arrays; see `TreeGrower.grow`."""
         cdef int64_t[::1] offsets = np.zeros(self.n + 1, dtype=np.int64)
         cdef Py_ssize_t t
-        cdef int64_t k
         for t in range(self.n):
             offsets[t + 1] = offsets[t] + self.trees[t].n
         nodes = np.empty(offsets[self.n], NODE)
         cdef TreeNode[::1] own = nodes
         for t in range(self.n):
             memcpy(&own[offsets[t]], self.trees[t].nodes, self.trees[t].n * sizeof(TreeNode))
-            for k in range(offsets[t], offsets[t + 1]):
-                own[k].gain /= max(self.trees[t].total, SMALLEST_TOTAL)
         arrays = {"offsets": np.asarray(offsets)}
         for name in ("feature", "threshold", "left", "missing", "output"):
             arrays[name] = nodes[name].copy()
-        arrays["gain"] = nodes["gain"].astype(np.float32)
         return arrays if X.categorical == NULL else arrays | sets(X, own, n_categories)
 
 

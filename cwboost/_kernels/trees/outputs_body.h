@@ -11,21 +11,17 @@ CWB_INLINE cwb_doubles CWB_NAME(load_some)(const double *x, int64_t n) {
     return cwb_load(lane);
 }
 
-/* Sum, mass and squares of rounded weights, the squares of w / 2^26, rounded: all are integers. */
+/* Sum and mass of rounded weights, which are integers. */
 static void CWB_NAME(node_sums)(const double *weights, int64_t n, double *out) {
-    cwb_doubles sums = cwb_zero(), masses = cwb_zero(), squares = cwb_zero();
-    const cwb_doubles rounds = cwb_splat(CWB_ROUND), coarse = cwb_splat(0x1p-26);
+    cwb_doubles sums = cwb_zero(), masses = cwb_zero();
     for (int64_t i = 0; i < n; i += 8) {
         const cwb_doubles w =
             i + 8 <= n ? cwb_load(weights + i) : CWB_NAME(load_some)(weights + i, n - i);
-        const cwb_doubles q = cwb_sub(cwb_add(cwb_mul(w, coarse), rounds), rounds);
         sums = cwb_add(sums, w);
         masses = cwb_add(masses, cwb_abs(w));
-        squares = cwb_add(squares, cwb_mul(q, q));
     }
     out[0] = cwb_sum(sums);
     out[1] = cwb_sum(masses);
-    out[2] = cwb_sum(squares);
 }
 
 /* The sum of |weight|, up to rounding. */

@@ -114,13 +114,12 @@ cdef class NodeRows:
         self.n_nodes += 2 * n
 
     def totals(self, int64_t first):
-        """Return sum, mass and squares of the weights of the nodes from `first` on."""
+        """Return sum and mass of the weights of the nodes from `first` on."""
         cdef int64_t k
-        found = np.empty((self.n_nodes - first, 3))
+        found = np.empty((self.n_nodes - first, 2))
         cdef double[:, ::1] out = found
         for k in range(found.shape[0]):
             out[k, 0], out[k, 1] = self.nodes[first + k].sum, self.nodes[first + k].mass
-            out[k, 2] = self.nodes[first + k].squares
         return found
 
     def histograms(self, const int64_t[::1] nodes, const int32_t[::1] features):
@@ -270,13 +269,12 @@ cdef class GrowingTrees:
         cdef Open *own
         cdef Work *work = self.space.work
         cdef const Matrix *X = &self.space.X
-        for k in range(totals.shape[0]):
+        # Those of children follow from the split.
+        for k in range(totals.shape[0] if self.first == 0 else 0):
             own = self.open + k
-            own.node.squares = totals[k, 2]
-            if self.first == 0:  # the other sums of children follow from the split
-                own.node.sum, own.node.mass = totals[k, 0], totals[k, 1]
-                own.node.least_mass = self.settings.leaf_mass * own.node.mass
-                start_tree(self.batch.trees + own.tree, &own.node)
+            own.node.sum, own.node.mass = totals[k, 0], totals[k, 1]
+            own.node.least_mass = self.settings.leaf_mass * own.node.mass
+            start_tree(self.batch.trees + own.tree, &own.node)
         self.is_new = False
         for k in range(self.n_open):
             own = self.open + k

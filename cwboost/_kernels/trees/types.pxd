@@ -47,14 +47,12 @@ cdef struct Matrix:
 cdef struct Settings:
     int64_t max_depth, max_leaves, max_features
     double leaf_mass  # least fraction of the mass of a tree in a leaf
-    double[5] chance  # deviations of the best comparison without association, see kernels/chance.py
     int criterion
 
 cdef struct Node:
-    # Its rows are work.rows[start:end], with work.weights. Sums are of rounded weights, exact;
-    # squares in units of 2**52.
+    # Its rows are work.rows[start:end], with work.weights. Sums are of rounded weights, exact.
     int64_t start, end, depth
-    double sum, mass, squares, least_mass
+    double sum, mass, least_mass
     uint64_t seed  # of its draws of features
     uint64_t[SET_WORDS] sets  # bits of the sets that hold all features on its path
     bint fixed  # a monotonic constraint sets its output: it is not split
@@ -104,8 +102,7 @@ cdef struct Work:
 cdef struct TreeNode:
     # Leaf: feature -1, left -1, sign +-1. Else children left and left + 1, sign 0; missing is
     # +1 where missing values go right, -1 where they go left.
-    # gain: what the comparison gained in edge, less what chance gives.
-    double threshold, gain
+    double threshold
     int32_t feature, left
     int8_t missing, sign
     uint8_t first, width  # codes [first, first + width) go right
@@ -115,6 +112,6 @@ cdef struct TreeNode:
 cdef struct Tree:
     TreeNode *nodes
     int64_t n, capacity
-    double total  # edge on the weights that took part, the unit of gains
+    double total  # edge on the weights that took part
     double scale  # by which weights are multiplied before they are rounded
     const int8_t *monotonic  # +1, -1 or 0 per feature; NULL without constraints

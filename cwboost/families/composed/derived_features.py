@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DerivedFeatureFamily"]
 
-WITHOUT_SELF = ("transform", "direction", "origin", "features_used", "check_stored")
+WITHOUT_SELF = ("transform", "direction", "origin", "check_stored")
 """Methods that a loaded model calls, which has no hyper-parameters."""
 
 
@@ -201,26 +201,6 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         ndarray of shape (n_features,), finite
         """
         raise NotImplementedError(f"{cls.__name__} does not define origin")
-
-    @classmethod
-    def features_used(cls, n_features: int, *_: Any, **parameters: Any) -> np.ndarray:
-        """Return how much each derived feature depends on each feature; optional.
-
-        Importances divide the gain of a learner in these proportions. Not used with `direction`,
-        whose features gain what `cwboost.kernels.LinearGains` computes.
-
-        Parameters
-        ----------
-        n_features : int
-        **parameters : ndarray
-            As for `transform`.
-
-        Returns
-        -------
-        ndarray of shape (n_derived, n_features), not negative
-            0 only if the derived feature does not depend on the feature.
-        """
-        raise NotImplementedError(f"{cls.__name__} does not define features_used")
 
     def check_parameters(self, n_features: int) -> None:
         """Raise ValueError that names a hyper-parameter out of range; `bind` calls this.

@@ -12,14 +12,7 @@ from scipy import sparse
 from cwboost.families.array_learners import ArrayLearners
 from cwboost.families.contract import WeakLearnerFamily, coef_of
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
-from cwboost.kernels import (
-    THRESHOLDS_SEARCHED,
-    AdditiveScores,
-    Projector,
-    canonical_csr,
-    gained_fractions,
-    readable,
-)
+from cwboost.kernels import AdditiveScores, Projector, canonical_csr, readable
 
 __all__ = ["RESERVED", "DerivedLearners", "rows_of"]
 
@@ -29,17 +22,12 @@ THRESHOLDS = {
     "missing": ("int8", ()),
     "is_split": ("int8", ()),
 }
-GAIN = {"gain": ("float32", ())}
-LINEAR_GAIN = {"gain": ("float32", ("n_gains",)), "gain_feature": ("int32", ("n_gains",))}
 
-RESERVED = frozenset({*THRESHOLDS, *LINEAR_GAIN, "group"})
+RESERVED = frozenset({*THRESHOLDS, "group"})
 """Names that no parameter of a derived feature can have."""
 
 CHUNK = 2**20
 """Number of derived values computed at a time, which bounds the scratch memory."""
-
-KEPT = 256
-"""Largest number of features whose gains a linear learner keeps: those of largest size."""
 
 ENTRIES = 2**22
 """Largest number of entries of the directions that are computed at a time."""
@@ -64,7 +52,7 @@ class DerivedLearners(ArrayLearners):
         names = {
             "__module__": family.__module__,
             "__qualname__": f"{family.__qualname__}.learners_type",
-            "layout": {**family.layout, **THRESHOLDS, **(LINEAR_GAIN if is_linear else GAIN)},
+            "layout": {**family.layout, **THRESHOLDS},
             "shared": family.shared,
             "family": family,
             "defined": defined,
@@ -94,36 +82,24 @@ class DerivedLearners(ArrayLearners):
         n_derived = len(next(iter(parameters.values())))
         if n_derived == 0:
             raise ValueError(f"draw of {cls.family.__name__} must return a derived feature, got 0")
-        blank = {name: np.ones(n_derived) for name in (*THRESHOLDS, *GAIN)}
-        if cls.is_linear:
-            blank |= {name: np.ones((n_derived, 1)) for name in LINEAR_GAIN}
+        blank = {name: np.ones(n_derived) for name in THRESHOLDS}
         if cls.shared:
             blank["group"] = np.zeros(n_derived)
         return cls(n_features=n_features, **parameters, **shared, **blank)
 
-    def with_thresholds(self, found, n_derived: int, gains=None) -> DerivedLearners:
+    def with_thresholds(self, found) -> DerivedLearners:
         """Return the learners that a search found on derived features of this batch.
 
         Parameters
         ----------
         found : cwboost.kernels.FoundStumps
             `feature` is an index into this batch, or -1 for a constant.
-        n_derived : int
-            Number of derived features that were searched.
-        gains : callable, default=None
-            `cwboost.kernels.LinearGains` with the weights, if the features are linear.
         """
         split = found.feature >= 0
         learners = self.take(np.where(split, found.feature, 0))
         learners.threshold = np.where(split, found.threshold, 0.0)
         learners.polarity, learners.missing = found.polarity, found.missing
         learners.is_split = split.astype(np.int8)
-        n_comparisons = THRESHOLDS_SEARCHED * n_derived
-        gained = gained_fractions(found.edges, found.sums, found.norms, n_comparisons)
-        learners.gain = np.where(split, gained, 0).astype(np.float32)
-        if gains is not None:
-            gain = gains(learners._directions(), found.polarity, gained=learners.gain)
-            learners.gain_feature, learners.gain = _largest(gain)
         return learners
 
     def parameters(self):
@@ -291,42 +267,15 @@ class DerivedLearners(ArrayLearners):
                 offsets = self._origin(parameters)[:, None] * directions[:, learners]
                 threshold[learners] += np.add.reduce(offsets)
         linear = np.where(self.is_split > 0, np.arange(len(self)), -1)
-        gain = np.add.reduce(self.gain, axis=1, dtype=np.float32)
-        stumps = stump_trees(linear, threshold, self.polarity, self.missing, gain=gain)
+        stumps = stump_trees(linear, threshold, self.polarity, self.missing)
         return replace(stumps, directions=directions)
-
-    def feature_shares(self, n_features: int) -> sparse.csr_array:
-        if self.is_linear:
-            shares = np.zeros((len(self), n_features))
-            np.put_along_axis(shares, self.gain_feature, self.gain, axis=1)
-            learner, feature = np.nonzero(self._directions().T)
-            stored = shares[learner, feature], (learner, feature)
-            return sparse.csr_array(stored, shape=shares.shape)
-        family = self.family
-        if "features_used" not in self.defined:
-            raise NotImplementedError(
-                f"the weak learner {family.name!r} does not define which features its "
-                f"learners use: {family.__name__} defines neither features_used nor direction"
-            )
-        used = np.zeros((len(self), n_features))
-        for learners, parameters in self.parameters():
-            used[learners] = family.features_used(n_features, **parameters)
-        used[self.is_split == 0] = 0
-        learner, feature = np.nonzero(used)
-        shares = used[learner, feature] / used.sum(axis=1)[learner] * self.gain[learner]
-        return sparse.csr_array((shares, (learner, feature)), shape=used.shape)
 
     def check_values(self, n_features: int) -> None:
         if np.isnan(self.threshold).any():
             raise ValueError("array 'threshold' must not hold NaN")
-        if not np.isfinite(self.gain).all() or (self.gain > 1).any():
-            raise ValueError("array 'gain' must hold numbers of at most 1")
         for name, allowed in (("polarity", (-1, 1)), ("missing", (-1, 1)), ("is_split", (0, 1))):
             if not np.isin(getattr(self, name), allowed).all():
                 raise ValueError(f"array {name!r} must hold {allowed[0]} and {allowed[1]}")
-        feature = self.gain_feature if self.is_linear else np.zeros(0)
-        if not ((feature >= 0) & (feature < n_features)).all():
-            raise ValueError(f"array 'gain_feature' must hold indices of {n_features} features")
         for _, parameters in self.parameters():
             self.family.check_stored(n_features, **parameters)
         try:
@@ -342,13 +291,3 @@ class DerivedLearners(ArrayLearners):
 def rows_of(X):
     """Return a matrix in a form whose rows can be taken and read by kernels."""
     return canonical_csr(X) if sparse.issparse(X) else readable(X)
-
-
-def _largest(gains):
-    """Return at most `KEPT` features per row of gains, those of largest size, and their gains."""
-    n_learners, n_features = gains.shape
-    if n_features <= KEPT:
-        return np.tile(np.arange(n_features, dtype=np.int32), (n_learners, 1)), gains
-    order = np.argsort(-np.abs(gains), axis=1, kind="stable")
-    features = np.sort(order[:, :KEPT], axis=1).astype(np.int32)
-    return features, np.take_along_axis(gains, features, axis=1)

@@ -54,13 +54,12 @@ class DerivedPlan(PricingPlan):
             (parts,) = yield ("examples",)
             self._drawing = self._gathered(parts, rng)
         weights = None
-        if self.family.redraw or self.family.learners_type.is_linear:
+        if self.family.redraw:
             (parts,) = yield ("weights",)
             weights = _by_place(parts)[1].T
         drawn, bins = self._fixed or (yield from self._drawn(rng, weights))
         found = yield from self._searched(drawn, bins, len(scales))
-        learners = self._drawing.with_thresholds(drawn, found, len(drawn), weights)
-        return Chosen(learners, found.edges / scales, np.arange(len(scales)))
+        return Chosen(drawn.with_thresholds(found), found.edges / scales, np.arange(len(scales)))
 
     def _searched(self, drawn, bins, n_targets):
         """Return the best thresholds on derived features; a conversation."""
@@ -82,7 +81,7 @@ class DerivedPlan(PricingPlan):
 
     def _drawn(self, rng, weights):
         """Return derived features and their bins; a conversation."""
-        drawn = self._drawing.draw(rng, weights if self.family.redraw else None)
+        drawn = self._drawing.draw(rng, weights)
         self._n_draws += 1
         (sketches,) = yield "sketch", self._n_draws, drawn
         bins = Bins.from_sketches(list(sketches.values()), BINS).open_above()

@@ -46,7 +46,7 @@ class DerivedPricer(Pricer):
         """Draw features and search them: on the rows that count, if they are fewer, at first."""
         if self._fixed is not None:
             learners, features = self._fixed
-            return self._priced(learners, search(features, weights), len(learners), weights)
+            return _priced(learners, search(features, weights))
         learners = self._drawing.draw(self._rng, weights[:, self._seen])
         some, n_derived = self.n_samples if rows is None else len(rows), len(learners)
         if some * n_derived + self.n_samples * len(weights) < self.n_samples * n_derived:
@@ -55,13 +55,13 @@ class DerivedPricer(Pricer):
             # A constant has the parameters of feature 0.
             learners = learners.take(np.unique(np.maximum(kept.feature, 0)))
         found = search(self._features(learners), weights)
-        return self._priced(learners, found, n_derived, weights)
+        return _priced(learners, found)
 
     def _features(self, learners, rows=None) -> SortedFeatures:
         """Return the derived features of some examples, all by default, sorted."""
         X = self._X if rows is None else self._X[rows]
         return SortedFeatures(learners.derived(X, self._n_threads), self._n_threads)
 
-    def _priced(self, drawn: DerivedLearners, found, n_derived: int, weights) -> Priced:
-        learners = self._drawing.with_thresholds(drawn, found, n_derived, weights[:, self._seen])
-        return Priced(learners, found.outputs, found.edges)
+
+def _priced(drawn: DerivedLearners, found) -> Priced:
+    return Priced(drawn.with_thresholds(found), found.outputs, found.edges)

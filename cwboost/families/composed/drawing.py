@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +12,7 @@ from cwboost.families.array_learners import check_arrays
 from cwboost.families.composed.derived_learners import DerivedLearners
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.sealing.sample import read_only
-from cwboost.kernels import LinearGains, weight_scales
+from cwboost.kernels import weight_scales
 
 __all__ = ["DrawContext", "Drawing"]
 
@@ -74,7 +73,6 @@ class Drawing:
             "n_samples": n_samples,
             "summaries": tuple(summaries),
         }
-        self._gains = LinearGains(X) if family.learners_type.is_linear else None
         own = family.draw_shared(self._context(rng, None, {}))
         if set(own) != set(family.shared):
             raise ValueError(
@@ -106,12 +104,3 @@ class Drawing:
         except ValueError as error:
             raise ValueError(f"draw of {type(self._family).__name__}: {error}") from error
         return learners
-
-    def with_thresholds(self, drawn: DerivedLearners, found, n_derived: int, weights):
-        """Return drawn features with thresholds, see `DerivedLearners.with_thresholds`.
-
-        The signed weights of the round, of shape (n_targets, n_seen), are needed if derived
-        features are linear.
-        """
-        gains = None if self._gains is None else partial(self._gains, weights=weights)
-        return drawn.with_thresholds(found, n_derived, gains)

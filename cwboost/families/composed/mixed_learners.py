@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy import sparse
 
 from cwboost.families.array_learners import check_arrays
 from cwboost.families.contract import WeakLearners, coef_of
@@ -65,19 +64,13 @@ class MixedLearners(WeakLearners):
 
         return scorer
 
-    def feature_shares(self, n_features: int) -> sparse.csr_array:
-        shares = [batch.feature_shares(n_features) for batch in self.parts.values()]
-        if not shares:
-            return sparse.csr_array((0, n_features))
-        return sparse.csr_array(sparse.vstack(shares, format="csr")[np.argsort(self._order())])
-
     def flat_form(self) -> ThresholdTrees | None:
         forms = [batch.flat_form() for batch in self.parts.values()]
         if None in forms:
             return None
         if not forms:
             none = np.empty(0, dtype=np.int8)
-            return stump_trees(none, none, none, none, gain=np.empty(0, np.float32))
+            return stump_trees(none, none, none, none)
         return join_trees(forms, np.argsort(self._order()))
 
     def _order(self) -> np.ndarray:

@@ -12,7 +12,6 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import ThreadpoolController
 
 from cwboost.families.composed.sklearn_learners import (
-    LinearModels,
     OpaqueModels,
     SklearnLearners,
     TreeModels,
@@ -27,7 +26,6 @@ from cwboost.families.contract import (
     WeakLearnerFamily,
 )
 from cwboost.families.outputs import pack_outputs
-from cwboost.kernels import THRESHOLDS_SEARCHED, LinearGains, gained_fractions
 from cwboost.kernels.one_thread import one_thread
 from cwboost.support.warnings import warn_caller
 
@@ -118,7 +116,6 @@ class SklearnPricer(Pricer):
         self._form: Any = learners_class(estimator)
         # Trees of scikit-learn refuse values beyond float32; clipping changes no split.
         self._fitted_on = _clipped(X) if self._form is TreeModels else X
-        self._gains = LinearGains(X) if self._form is LinearModels else None
         self._estimator = estimator
         self._seeded = estimator.get_params(deep=False).get("random_state", 0) is None
         self._random_state = context.random_state
@@ -133,12 +130,8 @@ class SklearnPricer(Pricer):
                 for t, row in enumerate(weights)
             ]
         learners, outputs, edges = zip(*found)
-        joined, edges = self._form.concatenate(learners), np.array(edges)
-        if self._gains is not None:
-            sums, norms = weights.sum(axis=1), np.sqrt(np.square(weights).sum(axis=1))
-            gained = gained_fractions(edges, sums, norms, THRESHOLDS_SEARCHED * self.n_features)
-            joined.gain = self._gains(joined.weights.T, joined.polarity, weights, gained)
-        return Priced(joined, pack_outputs(np.concatenate(outputs, axis=1)), edges)
+        packed = pack_outputs(np.concatenate(outputs, axis=1))
+        return Priced(self._form.concatenate(learners), packed, np.array(edges))
 
     def _price_one(self, row, seed) -> tuple[SklearnLearners, np.ndarray, float]:
         """Return the learner for one row of weights, its outputs and its edge."""
@@ -165,7 +158,7 @@ class SklearnPricer(Pricer):
         size = size / size.max()
         # Mean one, as the defaults of scikit-learn expect.
         estimator.fit(X, label, sample_weight=size / np.mean(size))
-        return self._form.of(estimator, X, label, size)
+        return self._form.of(estimator, X)
 
 
 def _clipped(X):

@@ -8,13 +8,12 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from cwboost.families.array_learners import ArrayLearners
 from cwboost.families.contract import WeakLearners, coef_of, sum_outputs
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.families.tree_learners import TreeLearners
-from cwboost.kernels import THRESHOLDS_SEARCHED, Projector, chance_deviations
+from cwboost.kernels import Projector
 
 __all__ = [
     "FLAT_CLASSIFIERS",
@@ -49,9 +48,8 @@ def learners_class(estimator) -> type[SklearnLearners]:
 class SklearnLearners(WeakLearners):
     """A batch of fitted binary classifiers; each subclass stores one form.
 
-    Each form has ``of(estimator, X, label, size)``, one learner that predicts as an estimator does
-    that was fitted to labels -1 and +1 with these weights, ``constant(sign, n_features)``, and
-    ``reversed()``.
+    Each form has ``of(estimator, X)``, one learner that predicts as a fitted estimator of -1 and +1
+    does, ``constant(sign, n_features)``, and ``reversed()``.
     """
 
     @classmethod
@@ -68,7 +66,7 @@ class TreeModels(TreeLearners, SklearnLearners):
     """Decision trees."""
 
     @classmethod
-    def of(cls, estimator, X, label, size) -> TreeModels:
+    def of(cls, estimator, X) -> TreeModels:
         tree, classes = estimator.tree_, estimator.classes_
         levels = [np.zeros(1, dtype=np.intp)]
         while len(levels[-1]):
@@ -89,15 +87,13 @@ class TreeModels(TreeLearners, SklearnLearners):
             left=np.where(leaf, -1, place[left]).astype(np.int32),
             missing=np.where(leaf, 0, np.where(to_left, -1, 1)).astype(np.int8),
             output=np.where(leaf, sign, 0).astype(np.int8),
-            gain=_gains(estimator, X, label, size)[order],
         )
         return cls(trees, X.shape[1])
 
     @classmethod
     def constant(cls, sign: int, n_features: int) -> TreeModels:
         one = np.array([sign], dtype=np.int8)
-        none = np.zeros(1, dtype=np.float32)
-        return cls(stump_trees(np.array([-1]), np.zeros(1), one, one, gain=none), n_features)
+        return cls(stump_trees(np.array([-1]), np.zeros(1), one, one), n_features)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> TreeModels:
@@ -112,49 +108,29 @@ class TreeModels(TreeLearners, SklearnLearners):
         return TreeModels(replace(self.trees, output=-self.trees.output), self.n_features)
 
 
-def _gains(estimator, X, label, size) -> np.ndarray:
-    """Return the gain of every node of a fitted tree, see `ThresholdTrees`; 0 in leaves."""
-    tree = estimator.tree_
-    path = estimator.decision_path(X)
-    sums = np.abs(path.T @ (label * size))
-    roots = np.sqrt(path.T @ (size * size))
-    searched = 1 if estimator.splitter == "random" else THRESHOLDS_SEARCHED
-    deviations = chance_deviations(estimator.max_features_ * searched)[:, None]
-    left, right = tree.children_left, tree.children_right
-    gain = np.where(left >= 0, sums[left] + sums[right] - sums, 0.0)
-    edge = sums[0] + gain.sum()
-    gain -= np.where(left >= 0, np.maximum(0.0, deviations * roots - sums).mean(axis=0), 0.0)
-    return (gain / (edge if edge > 0 else 1.0)).astype(np.float32)
-
-
 class LinearModels(ArrayLearners, SklearnLearners):
-    """Linear models: `polarity` if ``x @ weights + intercept > 0``, else ``-polarity``.
-
-    ``gain`` is what the features gained in edge, as fractions of it.
-    """
+    """Linear models: `polarity` if ``x @ weights + intercept > 0``, else ``-polarity``."""
 
     layout: ClassVar = {
         "weights": ("float64", ("n_features",)),
         "intercept": ("float64", ()),
         "polarity": ("int8", ()),
-        "gain": ("float32", ("n_features",)),
     }
 
     @classmethod
-    def of(cls, estimator, X, label, size) -> LinearModels:
+    def of(cls, estimator, X) -> LinearModels:
         weights = np.asarray(estimator.coef_, dtype=np.float64).reshape(1, -1)
         # Without an intercept, scikit-learn stores a plain 0 here.
         intercept = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64)).ravel()[:1]
         if not (np.isfinite(weights).all() and np.isfinite(intercept).all()):
             return cls.constant(1, X.shape[1])
         parts = {"weights": weights, "intercept": intercept, "polarity": [1]}
-        return cls(**parts, gain=np.zeros(weights.shape), n_features=X.shape[1])
+        return cls(**parts, n_features=X.shape[1])
 
     @classmethod
     def constant(cls, sign: int, n_features: int) -> LinearModels:
-        weights = np.zeros((1, n_features))
-        parts = {"weights": weights, "intercept": [1.0], "polarity": [sign]}
-        return cls(**parts, gain=weights, n_features=n_features)
+        parts = {"weights": np.zeros((1, n_features)), "intercept": [1.0], "polarity": [sign]}
+        return cls(**parts, n_features=n_features)
 
     def reversed(self) -> LinearModels:
         arrays = {**self.arrays(), "polarity": -self.polarity}
@@ -180,23 +156,16 @@ class LinearModels(ArrayLearners, SklearnLearners):
         return partial(sum_outputs, outputs, coef_of(self, coef))
 
     def flat_form(self) -> ThresholdTrees:
-        gain = self.gain.sum(axis=1, dtype=np.float32)
         stumps = stump_trees(
             feature=np.arange(len(self)),
             threshold=-self.intercept,
             polarity=self.polarity,
             missing=-self.polarity,
-            gain=gain,
         )
         return replace(stumps, directions=self.weights.T)
 
-    def feature_shares(self, n_features: int) -> sparse.csr_array:
-        learner, feature = np.nonzero(self.weights)
-        gain = self.gain[learner, feature].astype(np.float64)
-        return sparse.csr_array((gain, (learner, feature)), shape=(len(self), n_features))
-
     def check_values(self, n_features: int) -> None:
-        for name in ("weights", "intercept", "gain"):
+        for name in ("weights", "intercept"):
             if not np.isfinite(getattr(self, name)).all():
                 raise ValueError(f"array {name!r} must be finite")
         if not np.isin(self.polarity, (-1, 1)).all():
@@ -214,7 +183,7 @@ class OpaqueModels(SklearnLearners):
         self.models = tuple(models)
 
     @classmethod
-    def of(cls, estimator, X, label, size) -> OpaqueModels:
+    def of(cls, estimator, X) -> OpaqueModels:
         return cls([(estimator, 1)])
 
     @classmethod

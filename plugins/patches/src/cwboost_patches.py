@@ -86,14 +86,6 @@ class PatchFamily(cwboost.DerivedFeatureFamily):
         return features.T
 
     @staticmethod
-    def features_used(n_features, filter, corner, image_shape, pool):
-        used = np.zeros((len(filter), *image_shape))
-        reach = pool + filter.shape[1] - 1
-        for j, (top, left) in enumerate(corner):
-            used[j, top : top + reach, left : left + reach] = 1
-        return used.reshape(len(filter), -1)
-
-    @staticmethod
     def check_stored(n_features, filter, corner, image_shape, pool):
         if (image_shape < 1).any() or (image_shape > n_features).any() or pool < 1:
             raise ValueError("arrays 'image_shape' and 'pool' must hold positive numbers")

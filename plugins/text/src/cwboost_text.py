@@ -37,9 +37,13 @@ class FittedTfidf(cwboost.FittedInit):
     def scores(self, X, n_threads=1):
         return weighted(counts_of(X), self.idf) @ self.coef + self.intercept  # row by row
 
-    def feature_shares(self, n_features):
-        size = self.idf * abs(self.coef).sum(axis=1)
-        return size / size.sum() if size.any() else np.full(n_features, 1 / n_features)
+    def shapley_values(self, X, background=None, n_threads=1):
+        """Return what each term adds to the scores of an empty text, or of a mean one."""
+        origin = np.zeros(len(self.idf))
+        if background is not None:
+            origin = weighted(counts_of(background), self.idf).mean(axis=0)
+        steps = weighted(counts_of(X), self.idf).toarray() - origin
+        return steps[:, :, None] * self.coef, origin @ self.coef + self.intercept
 
     def arrays(self):
         return {"idf": self.idf, "coef": self.coef, "intercept": self.intercept}

@@ -84,7 +84,7 @@ def test_partitions_draw_what_one_process_draws(family, data):
     models = [train(family, split(X, y, *sizes), 8) for sizes in ((), (200,), (40, 0, 300))]
     one, *others = (model.model.ensemble() for model in models)
     for other in others:
-        assert_same_learners(one, other, rtol=1e-9, gain=1e-9)
+        assert_same_learners(one, other, rtol=1e-9)
     errors = [model.model.history["train_error"][-1] for model in models]
     assert errors == errors[:1] * 3
     assert (
@@ -149,15 +149,12 @@ def test_batches_of_two_trainings_keep_their_shared_arrays(data):
         type(one).concatenate([one, small])
 
 
-def test_linear_features_are_explained_and_only_features_used_count(data):
+def test_linear_features_are_explained(data):
     X, y = data
     model = local(Means(fraction=0.3), X, y, 8, random_state=0)
     found = model.shap_values(X[:5], background=X)
     scores = found.values.sum(axis=1) + found.base
     np.testing.assert_allclose(scores, model.decision_function(X[:5]), atol=1e-6)
-    shares = model.ensemble_.learners.feature_shares(10)
-    unused = model.ensemble_.learners.along == 0
-    assert unused.any() and not shares.toarray()[unused].any()
     assert model.feature_importances_.sum() == pytest.approx(1)
 
 

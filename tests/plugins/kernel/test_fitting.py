@@ -86,5 +86,6 @@ def test_features_of_an_interaction_are_found_and_weighed(n, monkeypatch):
         scale = model.codes.scale * X.std(axis=0)
         assert (scale[:2].min() > 2 * scale[2:].max()) == (clearly > 0)
         wrong.append((model.scores(X_test).argmax(axis=1) != y_test).mean())
-        assert (model.feature_shares(12)[:2].sum() > 0.9) == (clearly > 0)
+        squares = np.square(model.shapley_values(X_test[:200])[0]).sum(axis=(0, 2))
+        assert (squares[:2].sum() > 0.9 * squares.sum()) == (clearly > 0)
     assert wrong[0] < 0.7 * wrong[1]

@@ -1,0 +1,60 @@
+"""Importances of features: their shares in the squared SHAP values of training examples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from cwboost.ensemble.shapley import shapley_values
+from cwboost.fitted_model import FittedModel
+from cwboost.support.samples import evenly_spaced
+
+__all__ = ["with_importances"]
+
+MOST_ROWS = 128
+"""Largest number of examples; more change no rank on twenty tables."""
+
+MOST_VALUES, FEWEST_ROWS = 2**22, 8
+"""Largest number of SHAP values, of less examples if these have many, but of this number."""
+
+
+def with_importances(model: FittedModel, X) -> FittedModel:
+    """Return a model with the share of each feature in the squares of its SHAP values.
+
+    Parameters
+    ----------
+    model : FittedModel
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        Training examples, of which some are used: also as the background of learners that know
+        none.
+
+    Returns
+    -------
+    FittedModel
+        With importances of sum 1, or zeros if no feature moves a score; with None if there are no
+        SHAP values of all of the score.
+    """
+    n_rows = max(FEWEST_ROWS, MOST_VALUES // (X.shape[1] * model.ensemble.n_scores))
+    X = X[evenly_spaced(X.shape[0], min(n_rows, MOST_ROWS))]
+    values = _values(model, X)
+    if values is None:
+        return replace(model, importances=None)
+    # Relative to the largest, so that no square overflows.
+    largest = np.abs(values).max(initial=0.0)
+    squares = np.square(values / (largest or 1.0)).sum(axis=(0, 2))
+    return replace(model, importances=squares / (squares.sum() or 1.0))
+
+
+def _values(model: FittedModel, X) -> np.ndarray | None:
+    """Return the SHAP values of the whole scores, None if there are none."""
+    base = None if model.base is None else model.base.shapley_values(X)
+    if model.base is not None and base is None:
+        return None
+    form = model.ensemble.learners.flat_form()
+    try:
+        background = X if form is None or form.cover is None else None
+        values, _ = shapley_values(model.ensemble, X, background)
+    except TypeError:  # no flat form, or trees on several directions
+        return None
+    return values if base is None else values + base[0]

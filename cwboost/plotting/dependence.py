@@ -1,0 +1,65 @@
+"""How one feature moves one score, example by example."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.estimator.input.columns import place_of
+from cwboost.estimator.input.labels import encode_labels
+from cwboost.plotting.axes import new_axes
+
+__all__ = ["plot_dependence"]
+
+
+def plot_dependence(classifier, X, feature, label, *, background=None, ax=None):
+    """Plot the SHAP values of a feature against its values: how it moves the score of a class.
+
+    Examples with one value differ in height by what the model makes of their other features.
+
+    Parameters
+    ----------
+    classifier : fitted classifier with SHAP values
+    X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        Some hundred examples; one dot each, at the left if its value is missing.
+    feature : int or str
+        Index, or name if the training data had names.
+    label : a label of ``classes_``
+    background : array-like or sparse matrix of shape (n_background, n_features), optional
+        As of `shap_values`.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+        A column of categories has a place for each of them, by name.
+    """
+    names = getattr(classifier, "feature_names_in_", None)
+    index = place_of(feature, names, classifier.n_features_in_, "feature")
+    (score,) = encode_labels([label], classifier.classes_, "label")
+    column = classifier._encoded(X)[:, [index]]
+    column = np.ravel(column.toarray() if hasattr(column, "toarray") else column).astype(float)
+    moved = classifier.shap_values(X, background).values[:, index, score]
+    name = classifier._schema.feature_names[index]
+    ax = new_axes(ax)
+    ax.axhline(0.0, color="0.6", linewidth=0.8)
+    known = np.isfinite(column)
+    categories = classifier._schema.categories.get(index)
+    if categories is not None:
+        places = np.arange(len(categories))
+        ax.set_xticks(places, [str(one) for one in categories], rotation=30, ha="right")
+        # Side by side, in the order of the examples, so that a picture has the same bits again.
+        column += np.linspace(-0.25, 0.25, len(column))
+        ax.set_xlim(-0.5 - (not known.all()), len(categories) - 0.5)
+    if not known.all():
+        seen = column[known] if known.any() else np.zeros(1)
+        left, gap = seen.min(), 0.05 * np.ptp(seen) or 1.0
+        if categories is not None:
+            left, gap = 0.0, 1.0
+        column = np.where(known, column, left - gap)
+        ax.axvline(left - gap / 2, color="0.8", linewidth=0.8, linestyle=":")
+        at = {"xycoords": ("data", "axes fraction"), "rotation": 90, "ha": "center", "va": "top"}
+        ax.annotate("missing", (left - gap, 0.99), **at)
+    ax.scatter(column, moved, s=8, c=np.where(known, "C0", "C3"))
+    ax.set(xlabel=name, ylabel=f"part of the score of {label}")
+    ax.set_title(f"How {name} moves the score of {label}")
+    return ax
