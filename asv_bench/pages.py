@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import example_plugins
+import leaderboard
 import prediction_sets
 import thin_models
 import time_to_error
@@ -25,9 +26,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PART = re.compile(r"(<!-- ([\w ,-]+): begin -->)(.*?)(<!-- \2: end -->)", re.DOTALL)
 
-COMPARED = ("several_classes", "two_classes", "large")
-"""The studies of the summary: defaults of packages on tables, most of them mixed."""
-
 
 def many_classes(records):
     """Return the rows of time and memory with many classes."""
@@ -35,8 +33,9 @@ def many_classes(records):
 
 
 PARTS = {
-    "landing": (("sets", *COMPARED[:2]), study_report.largest),
-    "summary": (COMPARED, study_report.summary),
+    "landing": (("sets", *leaderboard.STUDIES[:2]), study_report.largest),
+    "summary": (leaderboard.STUDIES, study_report.summary),
+    "leaderboard": (("leaderboard",), leaderboard.report),
     "sets": (("sets",), sets.report),
     "mixed": (("mixed",), study_report.errors),
     "numeric": (("numeric",), study_report.errors),
@@ -113,7 +112,7 @@ def main():
             stale.append(path.relative_to(ROOT))
             if not check:
                 path.write_text(fresh, encoding="utf-8")
-    numbers = study_report.ratios(records_of(COMPARED))
+    numbers = study_report.ratios(records_of(leaderboard.STUDIES))
     if not FIGURE.exists() or drawn_numbers(FIGURE.read_text(encoding="utf-8")) != numbers:
         stale.append(FIGURE.relative_to(ROOT))
         if not check:

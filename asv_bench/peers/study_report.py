@@ -63,7 +63,7 @@ def areas(records):
 def summary(records):
     """Return the table of the default against each package over several studies."""
     paired = Paired(records, ORDER)
-    counted = _counted(paired)
+    counted = not_chosen_on(paired)
     behind = []
     for other in paired.models[1:]:
         worse = [
@@ -90,7 +90,7 @@ def ratios(records):
     paired = Paired(records, ORDER)
     found = {}
     for other in paired.models[1:]:
-        common = paired.measured(_counted(paired), other)
+        common = paired.measured(not_chosen_on(paired), other)
         if common:
             over = {
                 measure: round(paired.ratio(other, "cwboost", measure, common, least), 3)
@@ -108,7 +108,7 @@ def largest(records):
     about = {r["set"]: r for r in records if "model" not in r}
     paired = Paired([r for r in records if "model" in r], FIRST)
     columns = {name: r["numbers"] + r["categories"] for name, r in about.items()}
-    known = [name for name in _counted(paired) if columns.get(name, 0) >= 10]
+    known = [name for name in not_chosen_on(paired) if columns.get(name, 0) >= 10]
     known.sort(key=lambda name: -about[name]["rows"])
     several = [name for name in known if about[name]["classes"] > 2]
     two = [name for name in known if about[name]["classes"] == 2]
@@ -166,7 +166,7 @@ def _conditions(records, paired):
 
 def _comparison(paired, measures):
     """Return a sentence and the table of the default against each package; nothing without sets."""
-    counted = _counted(paired)
+    counted = not_chosen_on(paired)
     if not counted:
         return []
     sets = "these sets" if len(counted) == len(paired.sets) else f"the {len(counted)} other sets"
@@ -210,5 +210,6 @@ def bold(text, condition):
     return f"**{text}**" if condition else text
 
 
-def _counted(paired):
+def not_chosen_on(paired):
+    """Return the sets that tell something of the default."""
     return [name for name in paired.sets if name not in CHOSEN_ON | FLATTERS]

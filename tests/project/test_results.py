@@ -40,7 +40,7 @@ def test_parts_of_pages_are_those_of_the_results(pages):
 
 def test_the_figure_is_that_of_the_results(pages):
     drawn = pages.drawn_numbers(pages.FIGURE.read_text(encoding="utf-8"))
-    assert drawn == pages.study_report.ratios(pages.records_of(pages.COMPARED))
+    assert drawn == pages.study_report.ratios(pages.records_of(pages.leaderboard.STUDIES))
     assert set(drawn) > {"LightGBM", "XGBoost"}
 
 
