@@ -141,7 +141,7 @@ PUBLIC = {
     "cwboost.kernels": set(cwboost.kernels.__all__),
     "cwboost.testing": set(cwboost.testing.__all__),
 }
-PUBLIC_MODULES = (*PUBLIC, "cwboost.datasets")
+PUBLIC_MODULES = (*PUBLIC, "cwboost.callbacks", "cwboost.datasets")
 
 
 def plugin_sources():
