@@ -5,7 +5,14 @@ import pytest
 import sklearn
 from models import CLASSIFIERS, paper
 from scipy import sparse
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -133,3 +140,52 @@ def test_held_out_examples_pass_through_a_pipeline(routing, vowel):
     pipeline.fit(X[train], y[train], X_val=X[held], y_val=y[held])
     np.testing.assert_array_equal(clf.history_["valid_error"], by_hand.history_["valid_error"])
     np.testing.assert_array_equal(pipeline.predict(X), by_hand.predict(scaler.transform(X)))
+
+
+def test_decisions_by_cost_are_thresholds_of_scikit_learn():
+    """A fixed one is that of least expected cost; a tuned one costs less than none."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:, :4], np.array(["malignant", "benign"])[y]
+    cost = np.array([[0.0, 1.0], [20.0, 0.0]])  # a malignant row that is called benign
+    train, test = np.arange(len(y)) % 2 == 0, np.arange(len(y)) % 2 == 1
+    clf = small().fit(X[train], y[train])
+    least = clf.classes_[(clf.predict_proba(X) @ cost).argmin(axis=1)]
+    fixed = FixedThresholdClassifier(clf, threshold=1 / 21, pos_label="malignant")
+    np.testing.assert_array_equal(fixed.fit(X[train], y[train]).predict(X), least)
+
+    def mean_cost(y_true, y_pred):
+        return cost[
+            np.searchsorted(clf.classes_, y_true), np.searchsorted(clf.classes_, y_pred)
+        ].mean()
+
+    scorer = make_scorer(mean_cost, greater_is_better=False)
+    tuned = TunedThresholdClassifierCV(small(), scoring=scorer, cv=3).fit(X[train], y[train])
+    plain = mean_cost(y[test], clf.predict(X[test]))
+    assert mean_cost(y[test], tuned.predict(X[test])) < 0.9 * plain
+    assert mean_cost(y[test], least[test]) < 0.9 * plain
+
+
+def test_encoders_of_skrub_take_dates_and_text():
+    pandas, skrub = pytest.importorskip("pandas"), pytest.importorskip("skrub")
+    rng = np.random.default_rng(0)
+    days, is_shop = rng.integers(0, 700, 300), rng.random(300) < 0.5
+    dates = pandas.Timestamp("2025-01-01") + pandas.to_timedelta(days, unit="D")
+    topic = rng.choice(["invoice", "outage"], 300)
+    X = pandas.DataFrame(
+        {
+            "opened": dates,
+            "message": [f"{topic[i]} number {i}" for i in range(300)],
+            "customer": pandas.Categorical(np.where(is_shop, "shop", "home")),
+            "before": np.where(rng.random(300) < 0.1, np.nan, rng.poisson(2, 300)),
+        }
+    )
+    y = np.where(dates.month < 7, topic, np.where(is_shop, "shop", "none"))
+    with pytest.raises(ValueError, match="column 'opened'"):
+        small().fit(X, y)
+    encoder = skrub.TableVectorizer(low_cardinality=skrub.ToCategorical())
+    clf = CWBoostClassifier(init=None, n_estimators=40, random_state=0)
+    model = make_pipeline(encoder, clf).fit(X[:200], y[:200])
+    assert model.score(X[200:], y[200:]) > 0.8
+    names = list(model[-1].feature_names_in_)
+    assert {"opened_month", "customer", "before"} < set(names)
+    assert list(model[-1].categories_) == [names.index("customer")]
