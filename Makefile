@@ -33,7 +33,7 @@ help:
 	@echo 'make docs          the HTML pages, in docs/_build/html; make linkcheck asks other sites too'
 	@echo 'make bench         every benchmark once, quickly; fails when one raises'
 	@echo 'make compare [BASE=REV]  counts and times of HEAD against those of its parent, or of REV'
-	@echo 'make publish       the stored benchmarks of the history as HTML'
+	@echo 'make publish       the stored benchmarks of the history as HTML, which make docs links'
 	@echo 'make dashboard [COMMITS="REV ..."]   the same, with HEAD and other commits measured first'
 	@echo 'make clean         remove everything that make made, the environment included'
 

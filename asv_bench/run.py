@@ -21,7 +21,7 @@ from dashboard import (
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 WORK = ROOT / ".asv"
-HTML = WORK / "html"
+HTML = WORK / "site" / "dashboard"
 CONFIG = HERE / "asv.conf.json"
 HISTORY = HERE / "history"
 MACHINE = "reference"
