@@ -30,6 +30,28 @@ clf = CWBoostClassifier(random_state=0).fit(X[train], y[train])
 print(f"categories:      accuracy {clf.score(X[test], y[test]):.1%}")
 
 # %%
+# How many rounds: the log loss of examples left out, which the default measures before it trains.
+from cwboost.plotting import plot_dependence, plot_holdout, plot_importances
+
+plot_holdout(clf)
+
+# %%
+# Which columns move the scores, and how: each dot is a flat.
+plot_importances(clf)
+
+# %%
+plot_dependence(clf, X[test], "square metres", "high")
+
+# %%
+# Why this flat: the SHAP values of its scores, by column. With the base they add up to the score.
+flat = X[test].iloc[[0]]
+base, values, _ = clf.explain(flat)
+parts = pd.DataFrame(values[0], index=X.columns, columns=clf.classes_)
+parts.loc["base"] = base
+print(flat.to_string(index=False), parts.round(2), sep="\n\n")
+assert np.allclose(parts.sum(), clf.decision_function(flat)[0])
+
+# %%
 # For comparison: the names numbered in the order of the alphabet, and one column per name.
 numbered = X.assign(street=X["street"].cat.codes)
 hot = pd.get_dummies(X, dtype=float)

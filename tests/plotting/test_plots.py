@@ -16,7 +16,9 @@ from cwboost.ensemble import inspection
 from cwboost.plotting import (
     plot_calibration,
     plot_confusion,
+    plot_dependence,
     plot_history,
+    plot_holdout,
     plot_importances,
     plot_loss,
     plot_margins,
@@ -162,3 +164,30 @@ def test_plots_of_predictions(clf):
 
 def test_many_classes_have_colours_of_their_own():
     assert len(set(colours(43))) == 43
+
+
+def test_the_dependence_of_features_of_trees():
+    """Every dot is an example at the SHAP value of the feature; gaps are left of the others."""
+    frame = np.column_stack([X[:, 2], np.arange(150) % 3, X[:, 3]])
+    frame[::10, :2] = np.nan
+    model = CWBoostClassifier(n_estimators=8, categorical_features=[1], random_state=0)
+    model.fit(frame, NAMES[Y])
+    moved = model.shap_values(frame).values[..., 2]
+    for feature in (0, 1):
+        ax = plot_dependence(model, frame, feature, "virginica")
+        x, y = ax.collections[0].get_offsets().T
+        np.testing.assert_array_equal(y, moved[:, feature])
+        assert np.max(x[::10]) < np.min(np.delete(x, np.s_[::10]))
+    places = np.rint(np.delete(x, np.s_[::10])).astype(int)
+    shown = np.array([text.get_text() for text in ax.get_xticklabels()], dtype=float)[places]
+    np.testing.assert_array_equal(shown, np.delete(frame[:, 1], np.s_[::10]))
+
+
+def test_the_holdout_runs():
+    model = CWBoostClassifier(random_state=0).fit(X, Y)
+    ax = plot_holdout(model)
+    *_, (x, y) = (line.get_data() for line in ax.lines if line.get_marker() == "o")
+    assert y == model.plan_.curve.kept_loss and len(ax.lines) == len(model.plan_.curves) + 1
+    assert x == pytest.approx(model.plan_.curve.kept_length / model.learning_rate_)
+    with pytest.raises(ValueError, match="classifier must have a plan_ with a holdout run"):
+        plot_holdout(paper(n_estimators=2).fit(X, Y))
