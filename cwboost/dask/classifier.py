@@ -52,7 +52,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     of NumPy, pandas or SciPy sparse blocks; labels and weights have the partitions of their X. An
     error of a partition names it. If workers and the source of their partitions are lost, `fit`
     raises PartitionsLost and keeps the finished rounds; of one worker those that it reported last,
-    every ten seconds.
+    every ten seconds or so.
 
     On one worker, the model has the bits of `CWBoostClassifier` with the same seed, an int. On
     partitions it has, for given partitions, parameters and seed, the same bits for any number of

@@ -31,7 +31,8 @@ SLICE_SECONDS = 1.0
 """Time of the rounds that the client lets the worker do at once: an interrupt waits as long."""
 
 REPORT_SECONDS = 10.0
-"""Interval at which the client gets the model, to keep it if no worker is left."""
+"""Interval at which the client gets the model, to keep it if no worker is left: at least 20 times
+as long as the model takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class WorkerFit:
             self._loop = bench.loop(start, plan.because("place", job.place))
         self._loop.callbacks.append(self)
         self._until, self._end = 0, 0.0
-        self._reported = perf_counter()
+        self._report_due = perf_counter() + REPORT_SECONDS
 
     stop_reason = "paused"
 
@@ -91,8 +92,9 @@ class WorkerFit:
                 raise error
         is_open = reason in (self.stop_reason, "n_estimators")
         attributes = None
-        if perf_counter() > self._reported + REPORT_SECONDS:
-            attributes, self._reported = self.attributes("failed"), perf_counter()
+        if training.n_rounds and (begun := perf_counter()) > self._report_due:
+            attributes, end = self.attributes("failed"), perf_counter()
+            self._report_due = end + max(REPORT_SECONDS, 20 * (end - begun))
         return Progress(
             n_rounds=training.n_rounds,
             most=loop.n_rounds,

@@ -8,7 +8,7 @@ da = pytest.importorskip("dask.array")
 
 from distributed import Client, LocalCluster  # noqa: E402
 
-from cwboost.dask import DaskCWBoostClassifier  # noqa: E402
+from cwboost.dask import DaskCWBoostClassifier, one_worker  # noqa: E402
 from cwboost.dask.actors import PartitionsLost  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -16,7 +16,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("what", ["client", "cluster"])
 @pytest.mark.filterwarnings("ignore")
-def test_a_client_closed_during_fit_keeps_the_finished_rounds(what):
+def test_a_client_closed_during_fit_keeps_the_finished_rounds(what, place, monkeypatch):
+    """On one worker, those that it has reported."""
+    monkeypatch.setattr(one_worker, "REPORT_SECONDS", 0.0)
     X = np.random.default_rng(0).random((400, 4))
     y = (X[:, 0] > 0.5) + 1 * (X[:, 1] > 0.5)
     options = {"processes": False, "n_workers": 2, "dashboard_address": ":0"}
@@ -35,4 +37,5 @@ def test_a_client_closed_during_fit_keeps_the_finished_rounds(what):
         model.client = own
         with pytest.raises(PartitionsLost, match="closed during fit; the finished rounds are kept"):
             model.fit(da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100))
-    assert model.n_iter_ == 3 and len(model.to_local().predict(X)) == len(X)
+    assert (1 if place == "one worker" else 3) <= model.n_iter_ <= 3
+    assert len(model.to_local().predict(X)) == len(X)
