@@ -83,7 +83,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         header["stage_scales"] = encoder.encode(model.stage_scales, "model.stage_scales")
     arrays = {ENSEMBLE_PREFIX + name: array for name, array in ensemble.arrays().items()}
     if model.importances is not None:
-        header["importances"] = encoder.encode(model.importances, "importances")
+        header["importances"] = encoder.encode(model.importances, "model.importances")
     if model.base is not None:
         header["init"] = encode_plugin(model.base.model, encoder, "init")
         header["init"]["factor"] = model.base.factor
