@@ -11,10 +11,11 @@ from mutations import header_of
 from reference_family import ReferenceStump
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from cwboost import CWBoostClassifier, ModelFileError, load_model
-from cwboost.model_file import saving
+from cwboost.model_file import container, saving
 
 X, Y = load_iris(return_X_y=True)
 
@@ -53,6 +54,18 @@ def test_a_file_holds_at_most_so_many_classes(model, path, monkeypatch):
     with pytest.raises(ValueError, match="at most 2 classes"):
         model.save(path)
     with pytest.raises(ModelFileError, match="at most 2 labels, got 3"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("field", ["factor", "share"])
+@pytest.mark.parametrize("value", [-0.5, 1e300, 1, None])
+def test_factors_of_base_scores_that_no_fit_gives_are_refused(path, field, value):
+    CWBoostClassifier("stump", init=LogisticRegression(C=0.01, max_iter=1000), n_estimators=2).fit(
+        X, Y
+    ).save(path)
+    header, arrays = container.read(path)
+    container.write(path, header | {"init": header["init"] | {field: value}}, arrays)
+    with pytest.raises(ModelFileError, match=f"init: {field} must"):
         load_model(path)
 
 

@@ -46,6 +46,16 @@ def test_splits_see_subsets_wherever_they_are(parameters):
     np.testing.assert_array_equal(learners[0].outputs(X), learners[1].outputs(renamed))
 
 
+def test_a_rare_category_does_not_split_off_by_its_extreme_mean():
+    """Means are shrunk, so that the rare category 2 lies between the others."""
+    X = np.repeat([0.0, 1.0, 2.0], [20, 20, 3])[:, None]
+    parts = [1.0] * 10 + [-1.0] * 9 + [-1.5], [1.0] * 12 + [-1.0] * 8, [0.5] * 3
+    family = TreeFamily(max_depth=1, categories="subsets", max_features=None, min_leaf_weight=1e-3)
+    known = {"categorical": np.array([True]), "n_categories": np.array([3])}
+    found = bind(family, X, 1, **known).price(np.concatenate(parts)[None])
+    assert found.learners.outputs(np.array([[0.0], [1.0], [2.0]])).ravel().tolist() == [-1, 1, 1]
+
+
 def test_absent_categories_go_with_the_missing():
     X, _ = material()
     y = (np.nan_to_num(X[:, 1], nan=5) * 3 + (X[:, 0] > 25)).astype(int) % 3

@@ -35,6 +35,17 @@ def test_every_number_of_targets(rng, dtype, order):
     np.testing.assert_allclose(constants.edges, np.abs(weights.sum(axis=1)), rtol=1e-13)
 
 
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
+def test_columns_of_many_missing_values(rng, share):
+    """The side that they go to decides which feature wins."""
+    X = rng.normal(size=(300, 6))
+    X[:, 1:][rng.random((300, 5)) < share] = np.nan
+    weights = rng.normal(size=(40, 300)) - 0.3 * np.isnan(X[:, rng.integers(1, 6, 40)].T)
+    found = SortedFeatures(X).search(weights)
+    assert_best(X, weights, found, exact_ties=False)
+    assert len(np.unique(found.feature)) > 3
+
+
 NUMBERS = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, 1e300, -1e300, 1e-310, -5e-324, 3.5, 1e38, 1e39]
 
 
@@ -126,6 +137,9 @@ def long_columns(rng, case, n=2600):
         weights += np.where(X[:, 1] > 100, 3, -3)
     elif case == "both signs":  # E is as large at one threshold as -E at another
         weights[:] = np.where((X[:, 0] > 30) & (X[:, 0] <= 120), 4, -7)
+    elif case == "nearly both signs":  # apart by less than the coarse scan resolves
+        weights[:] = np.where((X[:, 0] > 30) & (X[:, 0] <= 120), 4, -7)
+        weights *= 1 + 2.0**-30 * np.arange(-2, 3)[:, None] * (X[:, 0] > 75)
     elif case == "both parts":
         weights[:] = np.where(np.abs(X[:, 3] - 75) > 40, 5, -5) * np.sign(X[:, 3] - 75)
     elif case == "constant":
@@ -138,7 +152,16 @@ def long_columns(rng, case, n=2600):
 @pytest.mark.parametrize("n_targets", [5, 13])
 @pytest.mark.parametrize(
     "case",
-    ["noise", "one winner", "duplicates", "both signs", "both parts", "constant", "few weights"],
+    [
+        "noise",
+        "one winner",
+        "duplicates",
+        "both signs",
+        "nearly both signs",
+        "both parts",
+        "constant",
+        "few weights",
+    ],
 )
 def test_long_columns(rng, case, n_targets):
     X, weights = long_columns(rng, case)
