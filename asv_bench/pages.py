@@ -17,6 +17,7 @@ from pathlib import Path
 
 import example_plugins
 import leaderboard
+import mutants
 import prediction_sets
 import thin_models
 import time_to_error
@@ -52,6 +53,7 @@ PARTS = {
     "clusters": (("clusters",), report.goals),
     "plugins": (("plugins",), example_plugins.report),
     "prediction sets": (("prediction_sets",), prediction_sets.report),
+    "mutants": (("mutants",), mutants.report),
 }
 """By the name of a part: the files of results, and the function from their records to the text."""
 

@@ -20,6 +20,11 @@ def test_weights_that_are_not_numbers_are_not_convergence():
     assert np.isnan(report.max_violation)
 
 
+def test_the_mean_loss_is_one_before_the_first_column():
+    master = RestrictedMaster(np.array([2, 3, 4]), 10.0, np.linspace(0.5, 2.0, 9))
+    assert master.mean_loss == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("n_new", [0, 1, 3, [2, 0, 6, 4]])
 def test_the_first_pass_updates_every_new_column(n_new):
     H, y, _ = slow_master.random_problem(np.random.default_rng(6), 4, 80, 6)
