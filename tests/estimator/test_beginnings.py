@@ -189,6 +189,15 @@ def test_a_reason_to_stop_stays_for_its_problem_only(reason, saved, tmp_path):
         n_rounds = clf.n_iter_
 
 
+def test_a_bound_does_not_outlive_its_constraints():
+    """The constrained optimum is above that of all stumps, and so is a bound of it."""
+    clf = fit(made("constrained", n_estimators=40))
+    best = fit(made("total", n_estimators=MANY)).history_["objective"][-1]
+    assert clf.history_["dual_bound"][-1] > best
+    fit(clf, n_estimators=45, monotonic_cst=None)
+    assert (clf.history_["dual_bound"][40:] <= best * (1 + 1e-9)).all()
+
+
 def test_trees_of_one_class_stay_trees_of_one_class():
     """Without constraints a round would grow one tree for all classes."""
     clf = fit(made("stagewise", monotonic_cst=RISING))
