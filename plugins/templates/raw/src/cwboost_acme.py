@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import cwboost
@@ -14,10 +13,6 @@ class AcmeLearners(cwboost.ArrayLearners):
 
     def outputs(self, X: Any) -> np.ndarray:
         return np.where(cdist(X, self.centre) <= self.radius, self.polarity, -self.polarity)
-
-    def feature_shares(self, n_features: int) -> sparse.csr_array:
-        """Importances: a distance looks at all features alike."""
-        return sparse.csr_array(np.full((len(self), n_features), 1 / n_features))
 
     def check_values(self, n_features: int) -> None:
         if not np.isin(self.polarity, (-1, 1)).all():
