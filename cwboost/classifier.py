@@ -20,6 +20,7 @@ from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.refitting import Refit, check_has_leaves
 from cwboost.estimator.resumption import PreviousFit, previous_fit
 from cwboost.estimator.sklearn_callbacks import with_callbacks
+from cwboost.estimator.splits import given_splits, with_blocks
 from cwboost.estimator.thinning import checked_Cs, solve_thin
 
 if TYPE_CHECKING:
@@ -100,7 +101,13 @@ class CWBoostClassifier(BoostingClassifier):
         or as ``scorer(estimator, X, y)``. The model keeps the rounds up to the best, with log
         loss up to the last that is within 2% of it.
     validation_fraction : float, default=0.1
-        Fraction of the examples held out (stratified) for early stopping, unless fit gets X_val.
+        Fraction of the examples held out (stratified) for early stopping, unless fit gets X_val or
+        `cv` is given.
+    cv : splitter of scikit-learn, iterable of (train, test) rows, or None, default=None
+        Chooses which examples the holdout run and early stopping leave out: the test part of the
+        last split, in the holdout run on small data also those of up to two splits before it. With
+        `TimeSeriesSplit`, the last part of time is held out. None draws by class: whole `groups`
+        of `fit`, or without these whole sets of equal rows.
     n_iter_no_change : int or "auto", default="auto"
         Rounds without improvement after which early stopping stops. "auto" is
         ``15 / learning_rate``, and at least 20.
@@ -213,6 +220,7 @@ class CWBoostClassifier(BoostingClassifier):
         tol: float = 1e-7,
         early_stopping: bool | str | Callable[..., float] = False,
         validation_fraction: float = 0.1,
+        cv: Any = None,
         n_iter_no_change: int | str = "auto",
         categorical_features: ArrayLike | str | None = "from_dtype",
         monotonic_cst: ArrayLike | Mapping[Any, Any] | None = None,
@@ -239,6 +247,7 @@ class CWBoostClassifier(BoostingClassifier):
         self.tol = tol
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.cv = cv
         self.n_iter_no_change = n_iter_no_change
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
@@ -257,6 +266,7 @@ class CWBoostClassifier(BoostingClassifier):
         X: Features,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         X_val: Features | None = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
@@ -273,6 +283,10 @@ class CWBoostClassifier(BoostingClassifier):
             Labels of any type; at least two classes.
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
             Factors of the examples' losses. A common factor of all changes nothing but rounding.
+        groups : array-like of shape (n_samples,), default=None
+            Which examples belong together, such as those of one patient, as integers, text or
+            dates. Whatever leaves examples out of training leaves out whole groups. Without groups,
+            rows of equal features are one.
         X_val, y_val : array-likes, default=None
             Held-out examples, for early stopping and the scale of the probabilities; the history
             records their error.
@@ -288,7 +302,9 @@ class CWBoostClassifier(BoostingClassifier):
         """
         with Fitting(self, X, y) as fitting:
             wanted, previous = Parameters.of(self), previous_fit(self)
-            arguments = Arguments(X, y, sample_weight, X_val, y_val, sample_weight_val, eval_sets)
+            arguments = Arguments(
+                X, y, sample_weight, groups, X_val, y_val, sample_weight_val, eval_sets
+            )
             with self._bench(arguments, wanted, previous) as bench:
                 fitting.run(self._decide(wanted, bench, fitting.clock(wanted.time_limit)))
         return self
@@ -314,6 +330,7 @@ class CWBoostClassifier(BoostingClassifier):
         X: Features,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         *,
         C: float | Sequence[float] | str = "auto",
         X_val: Features | None = None,
@@ -326,7 +343,7 @@ class CWBoostClassifier(BoostingClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, groups
             As for `fit`, with the same classes; usually the training data.
         C : float, sequence of float or "auto", default="auto"
             Weight of the loss relative to the sum of the coefficients: smaller values keep fewer
@@ -356,13 +373,15 @@ class CWBoostClassifier(BoostingClassifier):
         """
         check_is_fitted(self)
         Cs = checked_Cs(C, X_val is not None)
-        arguments = Arguments(X, y, sample_weight, X_val, y_val)
+        arguments = Arguments(X, y, sample_weight, groups, X_val, y_val)
         examples = read(arguments, self._schema, self._check_columns, self.class_weight)
         if not np.array_equal(examples.classes, self.classes_):
             raise ValueError(f"y must have the classes {self.classes_}, got {examples.classes}")
         n_threads, rng = check_n_jobs(self.n_jobs), generator_of(self.random_state)
         inits = InitFitter(rng.spawn(1)[0], n_threads, examples.schema.facts())
-        start = inits.start_again(self.init_, examples.problem)
+        problem, classes = examples.problem, examples.classes
+        problem = with_blocks(problem, given_splits(self.cv, problem, classes))
+        start = inits.start_again(self.init_, problem)
         return self._with(solve_thin(self.model_, examples, start, Cs, rng, n_threads))
 
     def refit(
@@ -370,6 +389,7 @@ class CWBoostClassifier(BoostingClassifier):
         X: Features,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         *,
         X_val: Features | None = None,
         y_val: ArrayLike | None = None,
@@ -383,7 +403,7 @@ class CWBoostClassifier(BoostingClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, groups
             As for `fit`: rows that the model was not trained on. Categories that it does not know
             count as missing values, as in `predict`. Classes without a row keep their leaves.
         X_val, y_val : array-likes, default=None
@@ -405,7 +425,7 @@ class CWBoostClassifier(BoostingClassifier):
         check_is_fitted(self)
         check_has_leaves(self.ensemble_)
         wanted = Parameters.of(self)
-        arguments = Arguments(X, y, sample_weight, X_val, y_val)
+        arguments = Arguments(X, y, sample_weight, groups, X_val, y_val)
         examples = read(arguments, self._schema, self._check_columns, self.class_weight)
         if not np.isin(examples.classes, self.classes_).all():
             raise ValueError(
@@ -414,6 +434,7 @@ class CWBoostClassifier(BoostingClassifier):
             )
         refit = Refit(
             examples,
+            given_splits(wanted.cv, examples.problem, examples.classes),
             rate=self.learning_rate_,
             C=wanted.settings.C,
             fits_scale=wanted.probability_scale is None,

@@ -12,7 +12,6 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -20,11 +19,12 @@ from cwboost.automatic import recipe
 from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
 from cwboost.estimator.checks import check_number
-from cwboost.estimator.examples import Arguments
+from cwboost.estimator.examples import Arguments, read
 from cwboost.estimator.fitting import Fitting
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.resumption import change_C
+from cwboost.estimator.splits import folds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -63,6 +63,8 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         ``n_estimators``. With more rounds, scores of larger C are closer to those of separate fits.
         Stage-wise training does not use it.
     cv : int, cross-validation generator or iterable, default=5
+        A number of folds keeps `groups`, or else equal rows, together. Within a fold, `cv` of the
+        estimator decides.
     n_jobs : int or None, default=None
         Number of folds trained at a time.
     scoring : str, callable or None, default=None
@@ -138,7 +140,13 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
             rounds = max(1, _n_rounds(template) // 10)
         return template, Cs, int(check_number("rounds_per_C", rounds, Integral, 1))
 
-    def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Features,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose C and train.
 
         Parameters
@@ -146,6 +154,8 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
+        groups : array-like of shape (n_samples,), default=None
+            As for `CWBoostClassifier.fit`.
 
         Returns
         -------
@@ -154,7 +164,9 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         template, Cs, rounds = self._checked()
         scorer = check_scoring(template, self.scoring)
         # The checks and messages of the classifier.
-        template._bench(Arguments(X, y, sample_weight), Parameters.of(template), None)
+        given = Arguments(X, y, sample_weight, groups)
+        schema = template._learn_schema(X)
+        problem = read(given, schema, template._check_columns, template.class_weight).problem
         labels: np.ndarray = read_labels(y)
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
         rows: Any = X if hasattr(X, "shape") else np.asarray(X)
@@ -162,14 +174,11 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         weight, used = None, np.arange(len(labels))
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, rows, dtype=np.float64)
-        splitter = check_cv(self.cv, labels, classifier=True)
-        if weight is not None and (isinstance(self.cv, int | None) or hasattr(self.cv, "split")):
-            used = np.flatnonzero(weight)  # given folds are of all rows
-        split = splitter.split(_safe_indexing(rows, used), labels[used])
-        folds = [(used[train], used[test]) for train, test in split]
-        examples = Arguments(rows, labels, weight)
+            used = np.flatnonzero(weight)
+        examples = Arguments(rows, labels, weight, problem.holder.groups)
+        parts = folds(self.cv, rows, labels, problem.holder, used)
         scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_path)(template, Cs, rounds, scorer, examples, fold) for fold in folds
+            delayed(_score_path)(template, Cs, rounds, scorer, examples, fold) for fold in parts
         )
         self.Cs_, self.scores_, self.scorer_ = Cs, np.array(scores).T, scorer
         best = int(np.argmax(self.scores_.mean(axis=1)))
@@ -257,7 +266,7 @@ def _models(template, Cs, rounds: int, at_least: int, train: Arguments):
     else:
         for C in Cs:
             model = clone(template).set_params(C=float(C))
-            yield model.fit(train.X, train.y, train.sample_weight)
+            yield model.fit(train.X, train.y, train.sample_weight, train.groups)
 
 
 def _score_path(template, Cs, rounds: int, scorer, examples: Arguments, fold):
@@ -270,5 +279,6 @@ def _score_path(template, Cs, rounds: int, scorer, examples: Arguments, fold):
 
 def _rows(examples: Arguments, at) -> Arguments:
     """Return some of the examples."""
-    weight = None if examples.sample_weight is None else examples.sample_weight[at]
-    return Arguments(_safe_indexing(examples.X, at), examples.y[at], weight)
+    given = (examples.sample_weight, examples.groups)
+    weight, groups = (None if one is None else one[at] for one in given)
+    return Arguments(_safe_indexing(examples.X, at), examples.y[at], weight, groups)

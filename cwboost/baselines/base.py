@@ -59,7 +59,8 @@ class BaselineClassifier(BoostingClassifier):
         with Fitting(self, X, y) as fitting:
             self._check_parameters()
             class_weight = getattr(self, "class_weight", None)
-            arguments, schema = Arguments(X, y, sample_weight, X_val, y_val), self._learn_schema(X)
+            arguments = Arguments(X, y, sample_weight, X_val=X_val, y_val=y_val)
+            schema = self._learn_schema(X)
             examples = read(arguments, schema, self._check_columns, class_weight)
             training = self._training(examples, generator_of(self.random_state))
             callbacks = list(self.callbacks or [])

@@ -31,7 +31,7 @@ from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.plan import Plan
 from cwboost.estimator.resumption import PreviousFit, check_continues
 from cwboost.estimator.rounds import RoundLoop
-from cwboost.estimator.splits import holdout_splits
+from cwboost.estimator.splits import Split, drawn_splits
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.init_contract import InitModel
 
@@ -161,15 +161,15 @@ class PartitionedBench:
     @contextmanager
     def holdout(self, start: Start, learning_rate: float) -> Iterator[HoldoutRun | None]:
         """Provide a holdout run from a start, None if no class has an example to spare."""
-        left_out, seed = self._split
-        if not left_out:
+        splits, seed = self._splits
+        if not splits:
             yield None
             return
         self._bind(start)
         settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
         setup = self._setup if start.base is not None else replace(self._setup, base=None)
         rng, family = np.random.default_rng(seed), self._wanted.family
-        with holdout_run(self._crew, setup, family, settings, left_out[0], rng) as run:
+        with holdout_run(self._crew, setup, family, settings, splits[0].left_out, rng) as run:
             yield run
 
     def loop(self, start: Start, plan: Plan) -> RoundLoop:
@@ -222,8 +222,8 @@ class PartitionedBench:
             self._is_bound = True
 
     @cached_property
-    def _split(self) -> tuple[list[np.ndarray], int]:
-        return holdout_splits(self._setup.class_counts, self._holdout_rng)
+    def _splits(self) -> tuple[list[Split], int]:
+        return drawn_splits(self._setup.class_counts, None, self._holdout_rng)
 
 
 class PartitionedOutcome(BoostingOutcome):
@@ -246,6 +246,10 @@ def _refuse(wanted: Parameters, arguments: Arguments, place: str) -> None:
         raise ValueError(f"columns_per_round must be 1 on partitions, got {n_columns}: {place}")
     for name, given in wanted.constraints.items():
         raise ValueError(f"{name} must be None on partitions, got {given!r}: {place}")
+    if wanted.cv is not None:
+        raise ValueError(f"cv must be None on partitions, got {wanted.cv!r}: {place}")
+    if arguments.groups is not None:
+        raise ValueError(f"groups must be None on partitions: {place}")
     if wanted.early_stopping is not None and VALID not in arguments.held_out():
         raise ValueError(f"early_stopping needs X_val and y_val on partitions: {place}")
 

@@ -23,7 +23,13 @@ from cwboost.estimator.plan import Plan
 from cwboost.estimator.problem import fingerprint
 from cwboost.estimator.resumption import PreviousFit, check_continues, identity_of, resume
 from cwboost.estimator.rounds import RoundLoop
-from cwboost.estimator.splits import holdout_splits, split_off
+from cwboost.estimator.splits import (
+    Split,
+    given_splits,
+    holdout_splits,
+    split_off,
+    with_blocks,
+)
 from cwboost.families.init_contract import InitModel
 from cwboost.master import RestrictedMaster
 
@@ -39,11 +45,14 @@ class Bench:
 
     def __init__(self, examples: Examples, wanted: Parameters, previous: PreviousFit | None):
         schema, classes = examples.schema, examples.classes
-        if wanted.early_stopping is not None and VALID not in examples.held_out:
+        self._given = given_splits(wanted.cv, examples.problem, classes)
+        problem = with_blocks(examples.problem, self._given)
+        held_out = examples.held_out
+        if wanted.early_stopping is not None and VALID not in held_out:
             fraction, seed = wanted.validation_fraction, wanted.random_state
-            problem, held_out = split_off(examples.problem, classes, fraction, seed)
-            held_out = {VALID: held_out, **examples.held_out}
-            examples = replace(examples, problem=problem, held_out=held_out)
+            problem, own = split_off(problem, classes, fraction, seed, self._given)
+            held_out = {VALID: own, **held_out}
+        examples = replace(examples, problem=problem, held_out=held_out)
         self._examples, self._wanted, self.previous = examples, wanted, previous
         self._rng = generator_of(wanted.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
@@ -89,14 +98,14 @@ class Bench:
 
         All runs leave the same examples out and draw the same random numbers.
         """
-        left_out, seed = self._split
-        if not left_out:
+        splits, seed = self._splits
+        if not splits:
             yield None
             return
         problem = replace(self._examples.problem, base=start.scores)
         settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
         rng = np.random.default_rng(seed)
-        yield local_run(problem, self._bind, settings, self._wanted.n_threads, left_out, rng)
+        yield local_run(problem, self._bind, settings, self._wanted.n_threads, splits, rng)
 
     def loop(self, start: Start, plan: Plan) -> RoundLoop:
         """Return the loop of the training, before its first round."""
@@ -136,8 +145,9 @@ class Bench:
         return self._binder.bind(problem, rng, self._releases)
 
     @cached_property
-    def _split(self) -> tuple[list[np.ndarray], int]:
-        return holdout_splits(self._examples.problem.counts, self._holdout_rng)
+    def _splits(self) -> tuple[list[Split], int]:
+        examples = self._examples
+        return holdout_splits(examples.problem, examples.classes, self._given, self._holdout_rng)
 
 
 def planned_loop(

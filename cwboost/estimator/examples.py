@@ -28,6 +28,7 @@ class Arguments:
     X: Any
     y: Any
     sample_weight: Any = None
+    groups: Any = None
     X_val: Any = None
     y_val: Any = None
     sample_weight_val: Any = None
@@ -73,7 +74,7 @@ def read(arguments: Arguments, schema: InputSchema, check: Callable, class_weigh
         raise ValueError("fit requires y to be passed, but the target y is None")
     y = read_labels(arguments.y, warn=True)
     check_consistent_length(X, y)
-    problem, classes = sort_by_class(X, y, arguments.sample_weight, class_weight)
+    problem, classes = sort_by_class(X, y, arguments.sample_weight, class_weight, arguments.groups)
     held_out = {}
     for name, (X_held, y, weight) in arguments.held_out().items():
         X_name, y_name, weight_name = names_of_set(name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.problem import Problem
-from cwboost.estimator.splits import NEGLIGIBLE
+from cwboost.estimator.splits import NEGLIGIBLE, Split
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import Settings
 
@@ -45,9 +45,14 @@ class HoldoutRun:
 
 
 def local_run(
-    problem: Problem, bind: Callable, settings: Settings, n_threads: int, left_out, rng
+    problem: Problem,
+    bind: Callable,
+    settings: Settings,
+    n_threads: int,
+    splits: Sequence[Split],
+    rng,
 ) -> HoldoutRun:
-    """Return a holdout run on one machine, with one training per array of `left_out`.
+    """Return a holdout run on one machine, with one training per split.
 
     The examples left out keep their place: no part of X is copied, and the master has their
     scores. ``bind(problem, rng)`` binds the family.
@@ -60,11 +65,11 @@ def local_run(
         master = RestrictedMaster(problem.counts, settings.C, weight, n_threads, base=problem.base)
         return ColumnGeneration(pricer, master, settings, rng)
 
-    trainings = [training(rows) for rows in left_out]
+    trainings = [training(split.left_out) for split in splits]
 
     def scores() -> np.ndarray:
-        parts = [one.master.scores_of(rows) for one, rows in zip(trainings, left_out)]
+        parts = [one.master.scores_of(measured) for one, (_, measured) in zip(trainings, splits)]
         return np.concatenate(parts)
 
-    every = np.concatenate(left_out)
+    every = np.concatenate([split.measured for split in splits])
     return HoldoutRun(trainings, scores, problem.y[every], problem.weight[every])

@@ -10,6 +10,7 @@ import numpy as np
 
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale, scale_and_loss
 from cwboost.estimator.problem import Problem
+from cwboost.estimator.splits import cross_fitting
 from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_scores
 from cwboost.families.sealing.sample import read_only
@@ -86,10 +87,16 @@ class InitFitter:
 
     def _fit(self, model: InitModel, problem: Problem):
         """Return a fitted init model and its out-of-sample scores, or None of each."""
+        seed = int(self.rng.integers(2**31))
+        folds, alone = cross_fitting(problem, seed)
+        if not alone and (folds == folds[0]).all():
+            return None, None  # nothing can be left out
         context = InitContext(
             n_classes=len(problem.counts),
             weight=problem.weight,
-            random_state=int(self.rng.integers(2**31)),
+            folds=folds,
+            alone=alone,
+            random_state=seed,
             n_threads=self.n_threads,
             **self.facts,
         )

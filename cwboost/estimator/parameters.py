@@ -21,6 +21,7 @@ from cwboost.estimator.checks import (
 )
 from cwboost.estimator.held_out.metrics import Metric, watched_metric
 from cwboost.estimator.held_out.stopping import patience_for
+from cwboost.estimator.splits import check_splitter
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
 from cwboost.master import LARGEST_C
 from cwboost.solvers.schedule import Settings
@@ -60,6 +61,7 @@ class Parameters:
     learning_rate: float | None
     early_stopping: Metric | None
     validation_fraction: float
+    cv: Any
     n_iter_no_change: int | str
     categorical_features: Any
     constraints: Mapping[str, Any]
@@ -82,6 +84,7 @@ class Parameters:
         check_number("validation_fraction", fraction, Real, 0.0, low_open=True)
         scale = classifier.probability_scale
         check_auto("probability_scale", scale, Real, 0, 1e6, low_open=True)
+        check_splitter(classifier.cv)
         check_callbacks(classifier.callbacks)
         check_verbose(classifier.verbose)
         family = resolve_weak_learner(classifier.weak_learner)
@@ -106,6 +109,7 @@ class Parameters:
             learning_rate=classifier.learning_rate,
             early_stopping=metric,
             validation_fraction=fraction,
+            cv=classifier.cv,
             n_iter_no_change=classifier.n_iter_no_change,
             categorical_features=classifier.categorical_features,
             constraints=constraints,

@@ -10,14 +10,33 @@ from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["Holder", "Problem", "class_factors", "find_missing", "fingerprint", "sort_by_class"]
+from cwboost.estimator.groups import keys_of_groups, keys_of_rows
+from cwboost.support.lazy import made_once
+
+__all__ = [
+    "Holder",
+    "Problem",
+    "class_factors",
+    "find_missing",
+    "fingerprint",
+    "keys_if_shared",
+    "sort_by_class",
+]
 
 
 class Holder:
-    """Holds a matrix until it is released, for all who share the holder."""
+    """Holds a matrix until it is released, for all who share the holder.
 
-    def __init__(self, X):
-        self.X = X
+    `groups` are the keys of the groups of its rows, None if there are none; `keys` are these, or
+    those of the rows themselves: equal rows are a group.
+    """
+
+    def __init__(self, X, groups: np.ndarray | None = None):
+        self.X, self.groups = X, groups
+
+    @made_once
+    def keys(self) -> np.ndarray:
+        return keys_of_rows(self.X) if self.groups is None else self.groups
 
     def release(self) -> None:
         self.X = None
@@ -28,8 +47,9 @@ class Problem:
     """Checked training data: examples of positive weight, sorted by class.
 
     The examples are the `rows` of the matrix in `holder`, in this order. `y` are class indices,
-    `counts` the numbers of each, `weight` has a mean between 1/2 and 1, and `base`, (n_samples,
-    n_classes), are out-of-sample base scores.
+    `counts` the numbers of each, `weight` has a mean between 1/2 and 1, `base`, (n_samples,
+    n_classes), are out-of-sample base scores, and `blocks` the numbers of the given splits that
+    test the examples, -1 for none.
     """
 
     holder: Holder
@@ -38,6 +58,12 @@ class Problem:
     counts: np.ndarray
     weight: np.ndarray
     base: np.ndarray | None = None
+    blocks: np.ndarray | None = None
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        """Keys of the examples, equal for those that stay together; None if all are alone."""
+        return keys_if_shared(self.holder.keys[self.rows])
 
     def X(self, at=slice(None)):
         """Return a copy of the examples, or of those at some places."""
@@ -52,10 +78,17 @@ class Problem:
             counts=np.bincount(self.y[at], minlength=len(self.counts)),
             weight=self.weight[at],
             base=None if self.base is None else self.base[at],
+            blocks=None if self.blocks is None else self.blocks[at],
         )
 
 
-def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarray]:
+def keys_if_shared(keys) -> np.ndarray | None:
+    """Return keys of examples, None if they are distinct."""
+    in_order = np.sort(keys)
+    return keys if (in_order[1:] == in_order[:-1]).any() else None
+
+
+def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Problem, np.ndarray]:
     """Sort checked examples by class, without those of weight zero; return problem and classes."""
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     with np.errstate(over="ignore"):
@@ -78,11 +111,15 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
             f"y must have at least two classes (of positive weight), got 1 class: "
             f"{classes.tolist()[0]!r}"
         )
+    if groups is not None:
+        groups = keys_of_groups(groups, X.shape[0])
+        if (groups[used] == groups[used[0]]).all():
+            raise ValueError("groups must hold at least two groups (of positive weight), got 1")
     order = np.argsort(encoded, kind="stable")
     rows = used[order]
     weight = weight[rows]
     problem = Problem(
-        holder=Holder(X),
+        holder=Holder(X, groups),
         rows=rows,
         y=encoded[order].astype(np.int64),
         counts=np.bincount(encoded, minlength=len(classes)),

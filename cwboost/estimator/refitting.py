@@ -17,7 +17,7 @@ from cwboost.ensemble.path import CoefficientPath
 from cwboost.estimator.examples import VALID, Examples
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.importances import with_importances
-from cwboost.estimator.splits import NEGLIGIBLE, holdout_splits
+from cwboost.estimator.splits import NEGLIGIBLE, Split, holdout_splits
 from cwboost.families.contract import Division
 from cwboost.families.tree_learners import TreeLearners
 from cwboost.fitted_model import FittedModel
@@ -47,6 +47,8 @@ class Refit:
     examples : Examples
         Of some or all classes of the models. Those that are held out set scale and conformity;
         without any, a fifth of the examples does, left out of a second refit beside the first.
+    given : list of Split
+        What the classifier's `cv` leaves out, empty for None.
     rate : float
         The fraction of the exact steps.
     C : float
@@ -56,6 +58,7 @@ class Refit:
     """
 
     examples: Examples
+    given: list[Split]
     rate: float
     C: float
     fits_scale: bool
@@ -68,15 +71,21 @@ class Refit:
         known = np.searchsorted(model.labels, self.examples.classes)
         X = problem.X()
         scores = model.scores(X, n_threads=self.n_threads)
-        left_out = holdout_splits(problem.counts, self.rng)[0][:1] if held_out is None else []
-        masters = [self._master(scores[:, known], rows) for rows in [[], *left_out]]
+        left_out = []
+        if held_out is None:
+            splits, _ = holdout_splits(problem, self.examples.classes, self.given, self.rng)
+            left_out = splits[-1:] if self.given else splits[:1]
+        masters = [
+            self._master(scores[:, known], rows)
+            for rows in [[], *(split.left_out for split in left_out)]
+        ]
         ensemble = _with_steps(model.ensemble, X, masters, known, self.rate)
         model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None)
         model = with_importances(model, X)
         if held_out is not None:
             scores = model.scores(held_out.X, n_threads=self.n_threads)
             return calibrated(model, scores, held_out.y, held_out.weight, self.fits_scale)
-        for rows in left_out:
+        for _, rows in left_out:
             scores = scores[rows]
             scores[:, known] = masters[1].scores_of(rows)
             y, weight = known[problem.y[rows]], problem.weight[rows]

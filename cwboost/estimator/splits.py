@@ -1,16 +1,44 @@
-"""Which examples are left out of training: for early stopping, and for holdout runs."""
+"""Which examples are left out of training. Everything that leaves examples out asks here:
+
+- `holdout_splits`: the holdout run and refits, which calibrate the model on these examples;
+- `split_off`: early stopping;
+- `cross_fitting`: the scores of init models without an example's own label;
+- `folds`: cross-validation of C;
+- `part_of`: the command line's validation and held-out examples.
+
+Examples of a group stay together; without groups, those of equal features do. A splitter of
+scikit-learn replaces the draw.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
+from sklearn.utils import _safe_indexing
 
+from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import HeldOut
-from cwboost.estimator.problem import Problem
+from cwboost.estimator.groups import mixed
+from cwboost.estimator.problem import Holder, Problem, keys_if_shared
 
-__all__ = ["NEGLIGIBLE", "holdout_splits", "split_off"]
+__all__ = [
+    "NEGLIGIBLE",
+    "Split",
+    "check_splitter",
+    "cross_fitting",
+    "drawn_splits",
+    "folds",
+    "given_splits",
+    "holdout_splits",
+    "part_of",
+    "split_off",
+    "with_blocks",
+]
 
 SHARE_LEFT_OUT = 0.2
 """Share of the examples on which a holdout run is measured."""
@@ -26,12 +54,86 @@ NEGLIGIBLE = 2.0**-100
 """Factor of the weights of examples that a holdout run leaves out: they count nothing, but their
 scores are followed."""
 
+N_FOLDS = 5
+"""Largest number of folds by which init models are cross-fitted."""
 
-def split_off(problem: Problem, classes, fraction: float, random_state) -> tuple[Problem, HeldOut]:
-    """Hold out a stratified part of the training examples for early stopping.
+
+class Split(NamedTuple):
+    """Examples that one training leaves out, ascending, and those of them that measure it."""
+
+    left_out: np.ndarray
+    measured: np.ndarray
+
+
+# -------------------------------------------------------------------- drawn at random
+
+
+def holdout_splits(problem: Problem, classes, given: list[Split], rng) -> tuple[list[Split], int]:
+    """Return what the trainings of holdout runs leave out, and the seed of these runs.
+
+    These are the last of the given splits, or else drawn, see `drawn_splits`.
+    """
+    if given:
+        return last_splits(given, problem.y, classes), int(rng.integers(2**63))
+    return drawn_splits(problem.counts, problem.groups, rng)
+
+
+def drawn_splits(counts, groups, rng) -> tuple[list[Split], int]:
+    """Return what the trainings of holdout runs leave out, and the seed of these runs.
+
+    `counts` are the sizes of the classes, by which the examples are sorted, and `groups` the keys
+    of those that stay together, or None. Examples are drawn by class. There is one split per
+    training of a run: several if the data are small, none if no class has an example to spare.
+    """
+    n_samples = counts.sum()
+    share = min(SHARE_LEFT_OUT, MOST_LEFT_OUT / n_samples)
+    if groups is None:
+        left_out = _draws(counts, share, rng)
+    else:
+        y = np.repeat(np.arange(len(counts)), counts)
+        left_out = _parts(y, groups, share, int(rng.integers(2**63)))
+        left_out = left_out[: _n_splits(len(left_out[0]))] if left_out else []
+    if not left_out:
+        return [], 0
+    return [Split(rows, rows) for rows in left_out], int(rng.integers(2**63))
+
+
+def part_of(y, share: float, random_state, groups=None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the examples without a share of each class, and the share, both ascending.
+
+    Raises ValueError if there is no such share.
+    """
+    if groups is None:
+        kept, held = train_test_split(
+            np.arange(len(y)), test_size=share, stratify=y, random_state=random_state
+        )
+        return np.sort(kept), held
+    seed = int(generator_of(random_state).integers(2**63))
+    parts = _parts(np.unique(y, return_inverse=True)[1], groups, share, seed)
+    if not parts:
+        raise ValueError("no class has a group to spare")
+    kept = np.ones(len(y), dtype=bool)
+    kept[parts[0]] = False
+    return np.flatnonzero(kept), parts[0]
+
+
+def split_off(
+    problem: Problem, classes, fraction: float, random_state, splits: list[Split]
+) -> tuple[Problem, HeldOut]:
+    """Hold out some training examples for early stopping: by class, or the last given split.
 
     Return the problem of those that stay, and the others, without weights if all are equal.
     """
+    if splits:
+        left_out, held = last_splits(splits, problem.y, classes)[-1]
+        kept = np.setdiff1d(np.arange(len(problem.y)), left_out, assume_unique=True)
+    else:
+        kept, held = _drawn_off(problem, classes, fraction, random_state)
+    weight = None if (problem.weight == problem.weight[0]).all() else problem.weight[held]
+    return problem.take(kept), HeldOut(problem.X(held), problem.y[held], weight)
+
+
+def _drawn_off(problem: Problem, classes, fraction: float, random_state):
     if (alone := classes[problem.counts == 1]).size:
         raise ValueError(
             "early_stopping holds out examples of every class, but of class "
@@ -45,27 +147,66 @@ def split_off(problem: Problem, classes, fraction: float, random_state) -> tuple
             f"classes; {fraction} of {n_samples} examples are {n_held}: change it, or pass X_val "
             "and y_val"
         )
-    kept, held = train_test_split(
-        np.arange(n_samples), test_size=fraction, stratify=problem.y, random_state=random_state
-    )
-    kept.sort()
-    weight = None if (problem.weight == problem.weight[0]).all() else problem.weight[held]
-    return problem.take(kept), HeldOut(problem.X(held), problem.y[held], weight)
+    try:
+        return part_of(problem.y, fraction, random_state, problem.groups)
+    except ValueError as error:
+        raise ValueError(
+            f"groups must let early_stopping hold out {fraction} of the examples, but {error}: "
+            "pass X_val and y_val"
+        ) from error
 
 
-def holdout_splits(counts, rng) -> tuple[list[np.ndarray], int]:
-    """Return the examples that holdout runs leave out, and the seed of these runs.
+def cross_fitting(problem: Problem, seed: int) -> tuple[np.ndarray, bool]:
+    """Return the fold of each example for cross-fitting, and whether every example is alone.
 
-    Examples are drawn by class and ascend. There is one array per training of a run: several if the
-    data are small, none if no class has an example to spare.
+    If so, it may be left out by itself. Examples that a given splitter tests together share a fold.
     """
-    n_samples = counts.sum()
-    share = min(SHARE_LEFT_OUT, MOST_LEFT_OUT / n_samples)
+    groups, alone = problem.groups, problem.blocks is None
+    if groups is None:
+        found = np.zeros(len(problem.y), dtype=np.int64)
+        n_folds = min(N_FOLDS, int(problem.counts[problem.counts > 0].min()))
+        if n_folds > 1:
+            drawn = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+            for fold, (_, test) in enumerate(drawn.split(found, problem.y)):
+                found[test] = fold
+    else:
+        alone, found = False, _part_numbers(problem.y, groups, 1 / N_FOLDS, seed)
+    if problem.blocks is not None:
+        found = np.where(problem.blocks >= 0, problem.blocks % N_FOLDS, found)
+    return found, alone
+
+
+def folds(cv, X, y, holder: Holder, used) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return training and test rows of cross-validation by a parameter `cv` that may be a number.
+
+    A splitter sees the rows `used`, those of positive weight; given folds are of all rows.
+    """
+    is_number = isinstance(cv, int | None)
+    together = keys_if_shared(holder.keys[used]) if is_number else None
+    if together is not None:
+        return _folds_of_groups(5 if cv is None else cv, y, together, used)
+    used = used if is_number or hasattr(cv, "split") else np.arange(len(y))
+    groups = None if holder.groups is None else holder.groups[used]
+    splitter = check_cv(cv, y, classifier=True)
+    found = splitter.split(_safe_indexing(X, used), y[used], groups)
+    return [(used[train], used[test]) for train, test in found]
+
+
+def _folds_of_groups(n_folds: int, y, groups, used) -> list[tuple[np.ndarray, np.ndarray]]:
+    part = _part_numbers(np.unique(y[used], return_inverse=True)[1], groups, 1 / n_folds, seed=0)
+    numbers = np.unique(part)
+    if len(numbers) < 2:
+        raise ValueError(f"cv must divide the groups into two folds or more, got cv={n_folds}")
+    return [(used[part != number], used[part == number]) for number in numbers]
+
+
+def _draws(counts, share: float, rng) -> list[np.ndarray]:
+    """Return examples drawn by class, once or more."""
     sizes = np.rint(share * counts).astype(int)
     if not sizes.any():
-        return [], 0
+        return []
     starts = np.cumsum(counts) - counts
-    left_out = [
+    return [
         np.sort(
             np.concatenate(
                 [
@@ -74,6 +215,140 @@ def holdout_splits(counts, rng) -> tuple[list[np.ndarray], int]:
                 ]
             )
         )
-        for _ in range(min(MOST_SPLITS, math.ceil(ENOUGH_LEFT_OUT / sizes.sum())))
+        for _ in range(_n_splits(sizes.sum()))
     ]
-    return left_out, int(rng.integers(2**63))
+
+
+def _n_splits(n_left_out: int) -> int:
+    return min(MOST_SPLITS, math.ceil(ENOUGH_LEFT_OUT / n_left_out))
+
+
+def _parts(y, groups, share: float, seed: int) -> list[np.ndarray]:
+    """Return disjoint sets of whole groups, those first that are nearest to a share of all.
+
+    Every class keeps an example outside of each set.
+    """
+    part = _part_numbers(y, groups, share, seed)
+    counts, found = np.bincount(y), []
+    for number in np.argsort(np.abs(np.bincount(part) - share * len(y)), kind="stable"):
+        inside = part == number
+        lost = (np.bincount(y[inside], minlength=len(counts)) == counts) & (counts > 0)
+        if lost.any():
+            inside &= ~np.isin(groups, groups[lost[y]])
+        if inside.any():
+            found.append(np.flatnonzero(inside))
+    return found
+
+
+def _part_numbers(y, groups, share: float, seed: int) -> np.ndarray:
+    """Return the number of a part for each example: parts are whole groups, drawn by class.
+
+    A group counts for the class of most of its examples. The groups of a class follow one another
+    in random order, and the middle of a group, in shares of the class, is the number of its part.
+    """
+    _, group = np.unique(mixed(groups, np.uint64(2 * seed + 1)), return_inverse=True)
+    size, n_classes = np.bincount(group), int(y.max()) + 1
+    pairs, counts = np.unique(group * n_classes + y, return_counts=True)
+    by_count = np.lexsort((counts, pairs // n_classes))
+    last = np.cumsum(np.bincount(pairs // n_classes)) - 1
+    of_class = pairs[by_count[last]] % n_classes
+    order = np.argsort(of_class, kind="stable")
+    total = np.bincount(of_class, size, minlength=n_classes)
+    before = np.cumsum(size[order]) - size[order] - (np.cumsum(total) - total)[of_class[order]]
+    part = np.empty(len(size), dtype=np.int64)
+    part[order] = (before + size[order] / 2) / (share * total[of_class[order]])
+    return part[group]
+
+
+# -------------------------------------------------------------------- by a splitter
+
+
+def check_splitter(cv) -> None:
+    """Check the parameter `cv` of a classifier."""
+    if cv is None or hasattr(cv, "split"):
+        return
+    if isinstance(cv, str | bytes) or not isinstance(cv, Iterable):
+        raise TypeError(
+            "cv must be None, a splitter of scikit-learn, or pairs of training and test rows, "
+            f"got {cv!r}"
+        )
+
+
+def given_splits(cv, problem: Problem, classes) -> list[Split]:
+    """Return the splits of the parameter `cv`, none for None.
+
+    A splitter sees the examples of positive weight in the order of the rows; given rows are of all.
+    """
+    if cv is None:
+        return []
+    in_order = np.argsort(problem.rows)
+    if hasattr(cv, "split"):
+        n_rows = len(in_order)
+        rows, groups = np.arange(n_rows), problem.holder.groups
+        groups = None if groups is None else groups[problem.rows[in_order]]
+        try:
+            found = list(cv.split(rows[:, None], classes[problem.y[in_order]], groups))
+        except ValueError as error:
+            raise ValueError(f"cv must be able to split the examples: {error}") from error
+    else:
+        n_rows, rows, found = problem.holder.X.shape[0], problem.rows[in_order], list(cv)
+    if not found:
+        raise ValueError("cv must yield at least one split, got none")
+    return [_split(k, pair, n_rows, rows, in_order) for k, pair in enumerate(found)]
+
+
+def _split(k: int, pair, n_rows: int, rows, in_order) -> Split:
+    """Check a pair of training and test rows, below `n_rows`; return it as a split.
+
+    Of these, `rows`, ascending, are the examples `in_order`.
+    """
+    try:
+        train, test = map(np.asarray, pair)
+    except (TypeError, ValueError):
+        train = test = np.empty(0)
+    for part in (train, test):
+        if not (part.ndim == 1 and len(part) and part.dtype.kind in "iu"):
+            raise ValueError(f"cv must yield pairs of training and test rows, got {pair!r:.200}")
+        if part.min() < 0 or part.max() >= n_rows:
+            outside = part.min() if part.min() < 0 else part.max()
+            raise ValueError(f"cv must yield rows from 0 to {n_rows - 1}, got {outside}")
+    both = np.intersect1d(train, test)
+    if len(both):
+        raise ValueError(
+            f"cv must yield training and test rows without a common one, got {len(both)} in both "
+            f"of split {k}"
+        )
+    left_out, measured = ~np.isin(rows, train), np.isin(rows, test)
+    return Split(np.sort(in_order[left_out]), np.sort(in_order[measured]))
+
+
+def last_splits(splits: list[Split], y, classes) -> list[Split]:
+    """Return the given splits that training takes: the last, on small data up to two before it.
+
+    Those before it count only if they leave every class in training.
+    """
+
+    def lost(split: Split) -> np.ndarray:
+        return np.setdiff1d(np.arange(len(classes)), np.delete(y, split.left_out))
+
+    *others, last = splits
+    if len(missing := lost(last)):
+        raise ValueError(
+            "cv must leave every class in the training rows of its last split, got none of class "
+            f"{classes[missing[0]]!s}"
+        )
+    if not len(last.measured):
+        raise ValueError("cv must test examples of positive weight in its last split, got none")
+    before = _n_splits(len(last.measured)) - 1
+    taken = others[-before:] if before else []
+    return [*(one for one in taken if len(one.measured) and not len(lost(one))), last]
+
+
+def with_blocks(problem: Problem, splits: list[Split]) -> Problem:
+    """Return the problem with the number of the split that tests each example, -1 for none."""
+    if not splits:
+        return problem
+    blocks = np.full(len(problem.y), -1)
+    for number, split in enumerate(splits):
+        blocks[split.measured] = number
+    return replace(problem, blocks=blocks)

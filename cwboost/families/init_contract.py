@@ -30,6 +30,12 @@ class InitContext:
     n_classes : int
     weight : ndarray of shape (n_samples,), dtype float64, > 0
         Weights of the examples.
+    folds : ndarray of shape (n_samples,), dtype int64, or None, default=None
+        Folds for cross-fitting, numbered from 0: examples that belong together share one. None in
+        contexts made by hand.
+    alone : bool, default=True
+        True if no examples belong together: scores may leave out single examples. Otherwise they
+        must leave out whole folds.
     random_state : int
         Seed of whatever the model draws.
     n_threads : int, default=1
@@ -42,6 +48,8 @@ class InitContext:
 
     n_classes: int
     weight: np.ndarray
+    folds: np.ndarray | None = None
+    alone: bool = True
     random_state: int = 0
     n_threads: int = 1
     categorical: np.ndarray | None = None
@@ -176,5 +184,5 @@ class InitModel(BaseEstimator, ABC):
             None if the data say nothing, or do not suit the model: boosting starts from zero.
         scores : ndarray of shape (n_samples, n_classes), dtype float64, or None
             Scores that each training example would get from a model that has not seen its label:
-            leave-one-out or cross-fitted.
+            cross-fitted by the folds of the context, or leave-one-out if its examples are alone.
         """

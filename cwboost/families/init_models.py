@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import (
     GridSearchCV,
+    PredefinedSplit,
     RandomizedSearchCV,
-    StratifiedKFold,
     cross_val_predict,
 )
 from sklearn.utils.validation import has_fit_parameter
@@ -26,8 +26,6 @@ __all__ = ["SklearnInit", "checked_scores", "resolve_init"]
 
 SMALLEST_PROBABILITY = 1e-6
 """Least probability of a class whose logarithm is a score: trees and neighbours say zero."""
-
-MOST_FOLDS = 5
 
 
 def resolve_init(spec) -> InitModel | None:
@@ -73,13 +71,16 @@ class SklearnInit(InitModel):
         self.estimator = estimator
 
     def fit(self, X, y, context: InitContext):
-        n_folds = min(MOST_FOLDS, int(np.bincount(y).min()))
-        if n_folds < 2:
-            return None, None
+        n_folds = int(context.folds.max()) + 1
+        if np.bincount(np.unique(y * n_folds + context.folds) // n_folds).min() < 2:
+            return None, None  # without its fold, a class has no examples
         params = _fit_params(self.estimator, context.weight)
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=context.random_state)
         found = cross_val_predict(
-            self.estimator, X, y, cv=folds, params=params, method="predict_proba"
+            self.estimator,
+            *(X, y),
+            cv=PredefinedSplit(context.folds),
+            params=params,
+            method="predict_proba",
         )
         model = clone(self.estimator).fit(X, y, **params)
         return _form_of(model), _scores_of(found)

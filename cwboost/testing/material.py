@@ -167,7 +167,11 @@ def fit_init(model: InitModel, X, y=None, n_classes=N_TARGETS, n_threads=1):
     """Fit a clone of the init model, as training does; return the fitted model and its scores."""
     y = np.arange(X.shape[0]) * n_classes // X.shape[0] if y is None else y
     context = InitContext(
-        n_classes=n_classes, weight=read_only(np.ones(len(y))), random_state=7, n_threads=n_threads
+        n_classes=n_classes,
+        weight=read_only(np.ones(len(y))),
+        folds=read_only(np.arange(len(y)) % 3),
+        random_state=7,
+        n_threads=n_threads,
     )
     with told_of_make_X():
         return clone(model).fit(read_only(X), read_only(y), context)

@@ -21,6 +21,7 @@ from cwboost.plugins.kernel.expansion import Expansion
 from cwboost.plugins.kernel.kernel_values import TAIL, KernelValues, Landmarks, kernel_values
 from cwboost.plugins.kernel.regression import (
     WEIGHT_UNIT,
+    cross_fit_on_landmarks,
     regress_on_all,
     regress_on_landmarks,
     targets,
@@ -79,20 +80,29 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """A regression: codes of all examples, int8, and indices of the landmarks, ascending."""
+    """A regression: codes of all examples, int8, and indices of the landmarks, ascending.
+
+    `of_fold` are the coefficients without each fold, if examples belong together and not all are
+    landmarks.
+    """
 
     setting: Setting
     codes: np.ndarray
     at: np.ndarray
     coefficients: np.ndarray
     left_out: np.ndarray
+    of_fold: np.ndarray | None = None
 
 
 class Examples:
-    """Training examples: rows of X, classes (ascending), targets and weights in whole units."""
+    """Training examples: rows of X, classes (ascending), targets and weights in whole units.
 
-    def __init__(self, X, expansion: Expansion, y, n_scores: int, weight, n_threads: int):
+    Scores leave out single examples, or whole `folds` if these are given.
+    """
+
+    def __init__(self, X, expansion: Expansion, y, n_scores: int, weight, n_threads: int, folds):
         self.X, self.expansion, self.y, self.n_threads = X, expansion, y, n_threads
+        self.folds = folds
         self.Y = targets(y, n_scores)
         self.weight = np.maximum(np.rint(weight * (WEIGHT_UNIT / weight.max())), 1.0)
 
@@ -113,7 +123,7 @@ class Examples:
         codes, at = self.coded(setting.codes), np.arange(len(self))
         values = KernelValues(Landmarks(codes), setting.width)(codes.astype(np.float32))
         coefficients, left_out = regress_on_all(
-            values, self.Y, self.weight, setting.penalty, self.n_threads
+            values, self.Y, self.weight, setting.penalty, self.n_threads, self.folds
         )
         return Regression(setting, codes, at, coefficients, left_out)
 
@@ -124,10 +134,12 @@ class Examples:
         def values(rows):
             return alike(codes[rows].astype(np.float32))
 
-        coefficients, left_out = regress_on_landmarks(
-            values, at, self.Y, self.weight, setting.penalty, self.n_threads
-        )
-        return Regression(setting, codes, at, coefficients, left_out)
+        given, n_threads = (values, at, self.Y, self.weight, setting.penalty), self.n_threads
+        if self.folds is None:
+            found = regress_on_landmarks(*given, n_threads)
+        else:
+            found = cross_fit_on_landmarks(*given, self.folds, n_threads)
+        return Regression(setting, codes, at, *found)
 
     def first(self, setting: Setting) -> Regression:
         """Return the regression on a few evenly spaced landmarks."""
@@ -173,6 +185,7 @@ def choose(X, scales, examples: Examples, at) -> Setting | None:
     First the scale of the features, then the width, then the penalty. X are the expanded rows `at`.
     """
     Y, y, weight = examples.Y[at], examples.y[at], examples.weight[at]
+    folds = None if examples.folds is None else examples.folds[at]
     settings, distances = [], {}
     for codes in scales:
         rows = codes(X)
@@ -185,7 +198,7 @@ def choose(X, scales, examples: Examples, at) -> Setting | None:
     @cache
     def loss(setting: Setting) -> float:
         values = kernel_values(distances[setting.codes], setting.width)
-        _, left_out = regress_on_all(values, Y, weight, setting.penalty, examples.n_threads)
+        _, left_out = regress_on_all(values, Y, weight, setting.penalty, examples.n_threads, folds)
         return log_loss(left_out, y, weight)
 
     best = min(settings, key=loss)

@@ -163,7 +163,7 @@ def _ascend(places, n: int) -> bool:
 
 
 class KernelInit(InitModel):
-    """Kernel ridge regression of the classes, with leave-one-out scores.
+    """Kernel ridge regression of the classes, with leave-one-out or leave-one-fold-out scores.
 
     The kernel is heavy-tailed; its width, the scale of the features and the penalty are those of
     the lowest leave-one-out log loss. Gaps are filled with means and marked; categories become
@@ -198,18 +198,29 @@ class KernelInit(InitModel):
         X_used, y_used = (X, y) if len(used) == n else (X[used], y[used])
         n_scores = 1 if n_classes == 2 else n_classes
         weight, n_threads = context.weight[used], context.n_threads
-        examples = Examples(X_used, expansion, y_used, n_scores, weight, n_threads)
+        folds = None if context.alone else context.folds[used]
+        examples = Examples(X_used, expansion, y_used, n_scores, weight, n_threads, folds)
         found = fitted(examples, max_landmarks)
         if found is None:
             return None, None
         setting, landmarks = found.setting, found.codes[found.at]
-        model = FittedKernel(expansion, setting.codes, landmarks, setting.width, found.coefficients)
+
+        def fitted_kernel(coefficients):
+            return FittedKernel(expansion, setting.codes, landmarks, setting.width, coefficients)
+
+        model = fitted_kernel(found.coefficients)
         scores = of_every_class(found.left_out)
         if len(used) < n:
             others = np.setdiff1d(np.arange(n), used, assume_unique=True)
             left_out, scores = scores, np.empty((n, n_classes))
             scores[used] = left_out
-            # In parts, since these rows of X are copied.
-            for rows in np.array_split(others, 1 + len(others) // MOST):
-                scores[rows] = model.scores(X[rows], n_threads)
+            if folds is None:
+                parts = [(model, others)]
+            else:  # those that belong to them are among the landmarks
+                models = map(fitted_kernel, found.of_fold)
+                parts = [(m, others[context.folds[others] == k]) for k, m in enumerate(models)]
+            for one, own in parts:
+                # In chunks, since these rows of X are copied.
+                for rows in np.array_split(own, 1 + len(own) // MOST):
+                    scores[rows] = one.scores(X[rows], n_threads)
         return model, scores

@@ -18,6 +18,7 @@ from cwboost.kernels import inverse_factor, matrix_product
 __all__ = [
     "WEIGHT_UNIT",
     "Coefficients",
+    "cross_fit_on_landmarks",
     "regress_on_all",
     "regress_on_landmarks",
     "targets",
@@ -74,18 +75,28 @@ class Coefficients:
         return (self._by_score @ values.T).T * (self.unit / UNIT)
 
 
-def regress_on_all(values, Y, weight, penalty: float, n_threads: int = 1):
+def regress_on_all(values, Y, weight, penalty: float, n_threads: int = 1, folds=None):
     """Regress on the kernel values of all examples, (n, n), in whole units, as the weights are.
 
     With ``A = K + penalty diag(1 / w)``, the coefficients are ``a = inv(A) Y``; the scores of
-    example i without its label are ``Y_i - a_i / inv(A)_ii``. Return both, (n, n_scores). The
-    penalty must be at least 0.01.
+    examples g without their labels are ``Y_g - inv(inv(A)_gg) a_g``, where g is a single example
+    or, with `folds`, all of one fold. Return both, (n, n_scores). The penalty must be at least
+    0.01.
     """
     A = values / UNIT
     A[np.diag_indices(len(A))] += penalty * WEIGHT_UNIT / weight
     B = inverse_factor(A, n_threads)
     found = matrix_product(B.T, matrix_product(B, Y, n_threads), n_threads)
-    return found, Y - found / np.square(B).sum(axis=0)[:, None]
+    if folds is None:
+        return found, Y - found / np.square(B).sum(axis=0)[:, None]
+    left_out = np.empty_like(Y)
+    for fold in np.unique(folds):
+        g = np.flatnonzero(folds == fold)
+        own = np.ascontiguousarray(B[:, g])
+        C = inverse_factor(np.ascontiguousarray(matrix_product(own.T, own, n_threads)), n_threads)
+        pull = matrix_product(C.T, matrix_product(C, found[g], n_threads), n_threads)
+        left_out[g] = Y[g] - pull
+    return found, left_out
 
 
 def regress_on_landmarks(values, at, Y, weight, penalty: float, n_threads: int = 1):
@@ -106,11 +117,9 @@ def regress_on_landmarks(values, at, Y, weight, penalty: float, n_threads: int =
         share = np.minimum(square * (weight[rows] / WEIGHT_UNIT), MOST_LEVERAGE)[:, None]
         return (scores - share * Y[rows]) / (1.0 - share)
 
-    products, moments = _normal_equations(values, Y, weight)
+    products, moments = _normal_equations(values, Y, weight, np.arange(len(Y)))
     of_landmarks = values(at).copy()
-    A = of_landmarks / UNIT
-    A[np.diag_indices(len(A))] += JITTER
-    A *= penalty
+    A = _ridge(of_landmarks, penalty)
     A += products
     del products  # each of these matrices takes up to 32 MB
     B = inverse_factor(A, n_threads)
@@ -125,6 +134,48 @@ def regress_on_landmarks(values, at, Y, weight, penalty: float, n_threads: int =
     scores = found.scores(of_landmarks) - pull[:, None] * found.values
     left_out[at] = without_label(scores, square, at)
     return found.values, left_out
+
+
+def cross_fit_on_landmarks(values, at, Y, weight, penalty: float, folds, n_threads: int = 1):
+    """Regress on the kernel values of landmarks, and once more without each of the `folds`.
+
+    The arguments are those of `regress_on_landmarks`, and so are the first two results, but that
+    the scores of a fold come from a regression without its examples, as landmarks too. The third
+    are the coefficients of these regressions, (n_folds, n_landmarks, n_scores).
+    """
+    numbers = range(int(folds.max()) + 1)
+    parts = [_normal_equations(values, Y, weight, np.flatnonzero(folds == k)) for k in numbers]
+    ridge = _ridge(values(at).copy(), penalty)
+
+    def solved(kept, products, moments) -> np.ndarray:
+        coefficients = np.zeros((len(at), Y.shape[1]))
+        if not len(kept):
+            return coefficients
+        A = np.ascontiguousarray((ridge + products)[np.ix_(kept, kept)])
+        B = inverse_factor(A, n_threads)
+        found = matrix_product(B.T, matrix_product(B, moments[kept], n_threads), n_threads)
+        coefficients[kept] = found
+        return Coefficients(coefficients).values
+
+    products, moments = (sum(part) for part in zip(*parts))
+    found = solved(np.arange(len(at)), products, moments)
+    of_fold, left_out = [], np.empty_like(Y)
+    for k, (own_products, own_moments) in zip(numbers, parts):
+        kept = np.flatnonzero(folds[at] != k)
+        of_fold.append(solved(kept, products - own_products, moments - own_moments))
+        own = Coefficients(of_fold[-1])
+        rest = np.flatnonzero(folds == k)
+        for rows in np.array_split(rest, 1 + len(rest) // CHUNK):
+            left_out[rows] = own.scores(values(rows))
+    return found, left_out, np.array(of_fold)
+
+
+def _ridge(of_landmarks, penalty: float) -> np.ndarray:
+    """Return ``penalty (K + jitter I)`` for the kernel values of the landmarks."""
+    A = of_landmarks / UNIT
+    A[np.diag_indices(len(A))] += JITTER
+    A *= penalty
+    return A
 
 
 class Leverages:
@@ -171,11 +222,12 @@ class Leverages:
         return dtrmm(1.0 / (ROOT_UNIT * UNIT), self._root, values.T, lower=True)
 
 
-def _normal_equations(values, Y, weight) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``P' W P`` and ``P' W Y``; sums of integers over a slice, hence exact."""
+def _normal_equations(values, Y, weight, at) -> tuple[np.ndarray, np.ndarray]:
+    """Return ``P' W P`` and ``P' W Y`` of the examples `at`: sums of integers, hence exact."""
     A = moments = 0.0
     all_alike = (weight == weight[0]).all()
-    for rows in _chunks(len(Y), CHUNK if all_alike else WEIGHTED_CHUNK):
+    for some in _chunks(len(at), CHUNK if all_alike else WEIGHTED_CHUNK):
+        rows = at[some]
         part = values(rows)
         weighted = part if all_alike else part * weight[rows, None]
         # BLAS does half of the work if both factors are one array.

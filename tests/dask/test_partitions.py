@@ -22,7 +22,7 @@ from cwboost.dask.held_out import holdout_run
 from cwboost.datasets import load_vowel
 from cwboost.estimator.checks import generator_of
 from cwboost.estimator.clock import Clock
-from cwboost.estimator.splits import holdout_splits
+from cwboost.estimator.splits import drawn_splits
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.tree_partitions import PartitionTrees
@@ -110,7 +110,7 @@ def test_a_lost_partition_is_rebuilt_with_the_same_bits(data, family):
 def one_run(training, y, chooses):
     rng = training.rng.spawn(1)[0]
     settings = replace(training.settings, learning_rate=0.2, C=1e4)
-    left_out = holdout_splits(np.bincount(y), rng)[0][0]
+    left_out = drawn_splits(np.bincount(y), None, rng)[0][0].left_out
     family = training.pricer.family
     with holdout_run(training.crew, training.setup, family, settings, left_out, rng) as run:
         return recipe.follow(run, 30, 0.2, 18 if chooses else None, Clock(0.0))
