@@ -7,6 +7,10 @@ a missing value. Columns of text are categories; --set categorical_features=[0,2
 numbers, by place. --dates COLUMN makes numbers of dates: year, month, weekday, hour and seconds
 since 1970; predict and evaluate then do the same. An interrupted fit saves the finished rounds.
 
+--groups COLUMN keeps rows together that have one value there, such as those of one patient, and
+--time COLUMN orders the rows: whatever is held out of training is whole groups, or the last part of
+time.
+
 The training error says little about new examples. Unless there are validation or test examples, or
 early stopping holds some out, a second training without a fifth of the examples measures the
 held-out error, after the model is saved; --held-out 0 saves its time.
@@ -26,7 +30,7 @@ import numpy as np
 from cwboost.commands import CommandError, InputPath, OutputPath
 from cwboost.commands._models import known_labels
 from cwboost.commands._tables.npz import has_test_part
-from cwboost.commands._tables.options import Trained
+from cwboost.commands._tables.options import Table, Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
 from cwboost.estimator.input.columns import quoted
 from cwboost.support.extras import install
@@ -95,6 +99,15 @@ def add_arguments(parser) -> None:
     reading.add_argument(
         "--dates", action="append", default=[], metavar="COLUMN", help="column of dates"
     )
+    reading.add_argument(
+        "--groups", metavar="COLUMN", help="column of groups, which stay together; no feature"
+    )
+    reading.add_argument(
+        "--time",
+        metavar="COLUMN",
+        help="column of dates or numbers by whose order the last part is held out; no feature, "
+        "unless --dates names it too",
+    )
 
 
 def run(args) -> int:
@@ -116,11 +129,11 @@ def run(args) -> int:
         named = table.names if given and isinstance(given[0], str) else None
         own = [named[place] if named else place for place in table.categories]
         classifier.set_params(categorical_features=[*given, *(c for c in own if c not in given)])
-    X, y, X_val, y_val = _split(args, table)
-    sets = [("training", X, y), ("validation", X_val, y_val), ("test", *_test_part(args, table))]
-    measured = [(name, X, y) for name, X, y in sets if X is not None]
+    train, valid = _split(args, table)
+    sets = [("training", train), ("validation", valid), ("test", _test_part(args, table))]
+    measured = [(name, one.X, one.y) for name, one in sets if one is not None]
     try:
-        classifier.fit(X, y, X_val=X_val, y_val=y_val)
+        _fit(classifier, train, valid)
     except TypeError as error:  # a parameter given by --set
         raise CommandError(str(error)) from error
     except KeyboardInterrupt:
@@ -131,14 +144,22 @@ def run(args) -> int:
         raise
     _finish(args, classifier, measured)
     if args.held_out and len(measured) == 1 and not _early_stopped(classifier):
-        _measure_held_out(args, classifier, X, y)
+        _measure_held_out(args, classifier, train)
     return 0
+
+
+def _fit(classifier, train: Table, valid: Table | None = None) -> None:
+    groups = {} if train.groups is None else {"groups": train.groups}
+    X_val, y_val = (None, None) if valid is None else (valid.X, valid.y)
+    classifier.fit(train.X, train.y, X_val=X_val, y_val=y_val, **groups)
 
 
 # -------------------------------------------------------------------- the classifier
 
 
 def _classifier(args):
+    from sklearn.model_selection import TimeSeriesSplit
+
     import cwboost
     from cwboost.callbacks import CSVLog
     from cwboost.families.discovery import resolve_weak_learner
@@ -151,6 +172,11 @@ def _classifier(args):
     }
     if args.rounds is not None:
         parameters["n_estimators"] = args.rounds
+    for name, column in (("groups", args.groups), ("time", args.time)):
+        if column is not None and args.method != "cw":
+            raise CommandError(f"--{name} needs --method cw: others leave nothing out of training")
+    if args.time is not None:
+        parameters["cv"] = TimeSeriesSplit()
     if args.history is not None:
         parameters["callbacks"] = [CSVLog(args.history)]
     classifier = make(**parameters)
@@ -201,30 +227,34 @@ def _refuse_unique(args, table) -> None:
         )
 
 
-def _split(args, table):
+def _split(args, table) -> tuple[Table, Table | None]:
     """Return the training examples and those for validation, None if there are none."""
     if args.valid is None:
-        return table.X, table.y, None, None
+        return table, None
     if isinstance(args.valid, InputPath):
-        valid = _alike(args, args.valid, table)
-        return table.X, table.y, valid.X, valid.y
-    return _held_out(args, table.X, table.y, args.valid, f"--valid {args.valid}")
+        return table, _alike(args, args.valid, table)
+    return _held_out(args, table, args.valid, f"--valid {args.valid}")
 
 
-def _held_out(args, X, y, share: float, argument: str):
-    """Return the examples without a share of each class, and the share."""
-    from sklearn.model_selection import train_test_split
+def _held_out(args, table, share: float, argument: str) -> tuple[Table, Table]:
+    """Return the examples without a share of them, and the share.
 
+    The share is the last part of time, or whole groups, or drawn by class.
+    """
+    from cwboost.estimator.groups import keys_of_groups
+    from cwboost.estimator.splits import part_of
+
+    n = len(table.y)
+    if args.time is not None:
+        places = np.split(np.arange(n), [n - round(share * n)])
+        return tuple(table.take(part) for part in places)
+    groups = None if table.groups is None else keys_of_groups(table.groups, n)
     try:
-        kept, held = train_test_split(
-            np.arange(len(y)), test_size=share, stratify=y, random_state=args.seed
-        )
+        places = part_of(table.y, share, args.seed, groups)
     except ValueError as error:
         what = str(error)[:400]  # which lists labels as long as they are
         raise CommandError(f"{argument} must leave examples of every class: {what}") from error
-    kept.sort()
-    held.sort()
-    return X.take(kept, axis=0), y[kept], X.take(held, axis=0), y[held]
+    return tuple(table.take(np.sort(part)) for part in places)
 
 
 def _file_or_share(text: str) -> InputPath | float:
@@ -249,9 +279,8 @@ def _alike(args, path, table, part: str = "train"):
 def _test_part(args, table):
     """Return the test examples of an NPZ file that has them, else None."""
     if args.data.suffix != ".npz" or not has_test_part(args.data):
-        return None, None
-    test = _alike(args, args.data, table, "test")
-    return test.X, test.y
+        return None
+    return _alike(args, args.data, table, "test")
 
 
 # -------------------------------------------------------------------- the end
@@ -284,18 +313,22 @@ def _early_stopped(classifier) -> bool:
     return 0 < classifier.ensemble_.n_rounds <= len(errors) and not np.isnan(errors[-1])
 
 
-def _measure_held_out(args, classifier, X, y) -> None:
+def _measure_held_out(args, classifier, table: Table) -> None:
     """Train once more without a share of the examples and print the error on them."""
     from sklearn import clone
 
     try:
-        X, y, X_held, y_held = _held_out(args, X, y, args.held_out, "--held-out")
+        train, held = _held_out(args, table, args.held_out, "--held-out")
     except CommandError as error:
         print(f"no held-out error: {error}", file=sys.stderr)
         return
-    other = clone(classifier).set_params(callbacks=None, verbose=0).fit(X, y)
+    if not np.isin(held.y, train.y).all():
+        print("no held-out error: a class occurs in the last part of time only", file=sys.stderr)
+        return
+    other = clone(classifier).set_params(callbacks=None, verbose=0)
+    _fit(other, train)
     print(
-        f"{_error(other, 'held-out', X_held, y_held)}, of a model of the other {len(y)}",
+        f"{_error(other, 'held-out', held.X, held.y)}, of a model of the other {len(train.y)}",
         file=args.results,
     )
 

@@ -27,8 +27,7 @@ __all__ = [
 class Holder:
     """Holds a matrix until it is released, for all who share the holder.
 
-    `groups` are the keys of the groups of its rows, None if there are none; `keys` are these, or
-    those of the rows themselves: equal rows are a group.
+    `groups` are the groups of its rows as they were given, None if there are none.
     """
 
     def __init__(self, X, groups: np.ndarray | None = None):
@@ -36,7 +35,10 @@ class Holder:
 
     @made_once
     def keys(self) -> np.ndarray:
-        return keys_of_rows(self.X) if self.groups is None else self.groups
+        """A key per row, equal in a group; without groups, equal rows are one."""
+        if self.groups is None:
+            return keys_of_rows(self.X)
+        return keys_of_groups(self.groups, self.X.shape[0])
 
     def release(self) -> None:
         self.X = None
@@ -111,15 +113,14 @@ def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Probl
             f"y must have at least two classes (of positive weight), got 1 class: "
             f"{classes.tolist()[0]!r}"
         )
-    if groups is not None:
-        groups = keys_of_groups(groups, X.shape[0])
-        if (groups[used] == groups[used[0]]).all():
-            raise ValueError("groups must hold at least two groups (of positive weight), got 1")
+    holder = Holder(X, None if groups is None else np.asarray(groups))
+    if groups is not None and (holder.keys[used] == holder.keys[used[0]]).all():
+        raise ValueError("groups must hold at least two groups (of positive weight), got 1")
     order = np.argsort(encoded, kind="stable")
     rows = used[order]
     weight = weight[rows]
     problem = Problem(
-        holder=Holder(X, groups),
+        holder=holder,
         rows=rows,
         y=encoded[order].astype(np.int64),
         counts=np.bincount(encoded, minlength=len(classes)),

@@ -18,8 +18,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
+from sklearn.model_selection import (
+    StratifiedKFold,
+    check_cv,
+    train_test_split,
+)
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import HeldOut
@@ -186,8 +191,8 @@ def folds(cv, X, y, holder: Holder, used) -> list[tuple[np.ndarray, np.ndarray]]
     if together is not None:
         return _folds_of_groups(5 if cv is None else cv, y, together, used)
     used = used if is_number or hasattr(cv, "split") else np.arange(len(y))
-    groups = None if holder.groups is None else holder.groups[used]
     splitter = check_cv(cv, y, classifier=True)
+    groups = _groups_for(splitter, holder, used)
     found = splitter.split(_safe_indexing(X, used), y[used], groups)
     return [(used[train], used[test]) for train, test in found]
 
@@ -283,9 +288,8 @@ def given_splits(cv, problem: Problem, classes) -> list[Split]:
         return []
     in_order = np.argsort(problem.rows)
     if hasattr(cv, "split"):
-        n_rows = len(in_order)
-        rows, groups = np.arange(n_rows), problem.holder.groups
-        groups = None if groups is None else groups[problem.rows[in_order]]
+        rows, n_rows = np.arange(len(in_order)), len(in_order)
+        groups = _groups_for(cv, problem.holder, problem.rows[in_order])
         try:
             found = list(cv.split(rows[:, None], classes[problem.y[in_order]], groups))
         except ValueError as error:
@@ -295,6 +299,16 @@ def given_splits(cv, problem: Problem, classes) -> list[Split]:
     if not found:
         raise ValueError("cv must yield at least one split, got none")
     return [_split(k, pair, n_rows, rows, in_order) for k, pair in enumerate(found)]
+
+
+def _groups_for(splitter, holder: Holder, rows):
+    """Return the groups of some rows for a splitter, None if it takes none, which it would warn of.
+
+    A splitter that is not scikit-learn's may take them.
+    """
+    is_known = type(splitter).__module__.startswith("sklearn.")
+    takes = get_routing_for_object(splitter).consumes("split", ["groups"])
+    return None if holder.groups is None or (is_known and not takes) else holder.groups[rows]
 
 
 def _split(k: int, pair, n_rows: int, rows, in_order) -> Split:

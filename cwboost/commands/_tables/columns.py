@@ -10,7 +10,7 @@ from cwboost.commands._tables.stored import Stored, called
 from cwboost.commands._tables.words import AMOUNT, DATE, TIME, numbers, strip
 from cwboost.estimator.input.columns import listed, quoted
 
-__all__ = ["as_feature", "as_known_categories", "as_times"]
+__all__ = ["as_feature", "as_key", "as_known_categories", "as_times"]
 
 
 def as_feature(stored: Stored, column, decimal: str, for_model: bool):
@@ -83,6 +83,21 @@ def as_times(stored: Stored, column):
         what = f"must hold dates of one form, such as 2026-01-31, got {quoted(odd.iloc[0])}"
         raise stored.error(what, column, int(odd.index[0]))
     return times.dt.tz_localize(None)
+
+
+def as_key(stored: Stored, column, is_time: bool):
+    """Return a column of groups, or of times as numbers or dates; an empty field is an error."""
+    from pandas.api.types import is_numeric_dtype
+
+    values = stored.frame[column]
+    if not is_numeric_dtype(values):
+        words = strip(values) if stored.is_text else values
+        found = numbers(words, ".") if is_time and stored.is_text else words
+        values = as_times(stored, column) if is_time and not found.notna().any() else found
+    if (empty := values.isna().to_numpy()).any():
+        what = "must hold a time in every row" if is_time else "must name the group of every row"
+        raise stored.error(f"{what}, got none", column, int(empty.argmax()))
+    return values
 
 
 def _neither(stored: Stored, column, got: str) -> ValueError:

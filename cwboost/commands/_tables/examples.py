@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from cwboost.commands._tables.columns import as_feature, as_known_categories, as_times
+from cwboost.commands._tables.columns import as_feature, as_key, as_known_categories, as_times
 from cwboost.commands._tables.options import Options, Table
 from cwboost.commands._tables.stored import Stored, called
 from cwboost.commands._tables.words import PARTS
@@ -39,14 +39,26 @@ def examples_of(stored: Stored, options: Options) -> Table:
             X[column] = as_feature(stored, column, options.decimal, trained is not None)
     counts = [f"{called(name)} ({X[name].nunique()})" for name in X if X[name].dtype == "category"]
     notes = [f"categories in {', '.join(counts)}"] if counts else []
-    X = pandas.DataFrame(X)
+    X, groups = pandas.DataFrame(X), None
     if trained and trained.names:
         X.columns = list(trained.names)
     elif not stored.has_names:
         X.columns = range(X.shape[1])
+    groups, times = (
+        None if one is None or trained else as_key(stored, _find(stored, one, argument), is_time)
+        for one, argument, is_time in (
+            (options.groups, "--groups", False),
+            (options.time, "--time", True),
+        )
+    )
     if labelled is not None and options.drop_unlabelled:
-        X, labelled = X[labelled], None
-    return Table(X, y, labelled, [*stored.notes, *notes])
+        X, times, groups = (None if one is None else one[labelled] for one in (X, times, groups))
+        labelled = None
+    groups = None if groups is None else groups.to_numpy()
+    table = Table(X, y, labelled, groups, [*stored.notes, *notes])
+    if times is not None:
+        return table.take(times.reset_index(drop=True).sort_values(kind="stable").index)
+    return table
 
 
 def _choose(stored: Stored, options: Options):
@@ -61,6 +73,10 @@ def _choose(stored: Stored, options: Options):
     index = [column for column in frame if column in INDEX and column not in gone]
     if index:
         notes.append(f"{called(index[0])} is left out as an index")
+    if names is None:
+        for spec, argument in ((options.groups, "--groups"), (options.time, "--time")):
+            column = None if spec is None else _find(stored, spec, argument)
+            gone += [column] if column is not None and spec not in options.dates else []
     kept = [column for column in frame if column not in {*gone, *index}]
     features = [_source(name, frame) for name in names or ()]
     unknown = [column for column in kept if column not in dict(features)]

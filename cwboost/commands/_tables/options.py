@@ -30,6 +30,8 @@ class Options:
     decimal: str = "."
     drop: Sequence[str] = ()  # columns to leave out
     dates: Sequence[str] = ()  # columns of dates, which become numbers
+    groups: str | None = None  # column that says which examples belong together
+    time: str | None = None  # column by which the examples are put in order
     drop_unlabelled: bool = False  # leave out examples with an empty label
     part: str = "train"  # or "test", of an NPZ file with X_train and X_test
     trained: Trained | None = None  # None reads all columns, those of text as categories
@@ -43,7 +45,13 @@ class Table:
     X: object  # a frame, whose columns are numbered if the file gives no names; an array from NPZ
     y: np.ndarray | None = None  # those that there are; integers as Python writes them, or text
     labelled: np.ndarray | None = None  # which examples have a label; None for all
+    groups: np.ndarray | None = None  # of the labelled examples
     notes: list[str] = field(default_factory=list)  # what the reader decided, for the user to read
+
+    def take(self, places) -> Table:
+        """Return some of the examples, all of which have a label."""
+        groups = None if self.groups is None else self.groups[places]
+        return Table(self.X.take(places, axis=0), self.y[places], None, groups, self.notes)
 
     @property
     def names(self) -> list[str] | None:

@@ -81,12 +81,11 @@ class TfidfInit(cwboost.InitModel):
                 "classifier, in Python"
             )
         counts = counts_of(X)
-        n_folds = min(5, int(np.bincount(y).min()))
-        if n_folds < 2:
-            return None, None  # boosting starts from zero
         scores = np.empty((len(y), context.n_classes))
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=context.random_state)
-        for train, test in folds.split(y, y):
+        for fold in np.unique(context.folds):
+            train, test = context.folds != fold, context.folds == fold
+            if len(np.unique(y[train])) < context.n_classes:
+                return None, None  # boosting starts from zero
             fitted = self._fitted(counts[train], y[train], context.weight[train])
             scores[test] = fitted.scores(counts[test])
         return self._fitted(counts, y, context.weight), scores
@@ -132,10 +131,17 @@ class TextScores(TransformerMixin, BaseEstimator):
         self.vectorizer_ = CountVectorizer(ngram_range=self.ngram_range, min_df=self.min_df)
         counts = self.vectorizer_.fit_transform(self._texts(X))
         self.classes_, codes = np.unique(y, return_inverse=True)
-        context = cwboost.InitContext(n_classes=len(self.classes_), weight=np.ones(len(codes)))
-        self.fitted_, scores = TfidfInit(self.C).fit(counts, codes, context)
-        if scores is None:
+        n_folds = min(5, int(np.bincount(codes).min()))
+        if n_folds < 2:
             raise ValueError("y must have two examples of each class")
+        folds = np.empty(len(codes), dtype=np.int64)
+        drawn = StratifiedKFold(n_folds, shuffle=True, random_state=0)
+        for fold, (_, test) in enumerate(drawn.split(codes, codes)):
+            folds[test] = fold
+        context = cwboost.InitContext(
+            n_classes=len(self.classes_), weight=np.ones(len(codes)), folds=folds
+        )
+        self.fitted_, scores = TfidfInit(self.C).fit(counts, codes, context)
         return self._replaced(X, scores)
 
     def transform(self, X):

@@ -43,14 +43,15 @@ class Acme(cwboost.InitModel):
     def fit(
         self, X: Any, y: np.ndarray, context: cwboost.InitContext
     ) -> tuple[cwboost.FittedInit, np.ndarray] | tuple[None, None]:
-        X = filled(X)
-        sizes = np.bincount(y, minlength=context.n_classes)[:, None]
-        if sizes.min() < 2:
-            return None, None  # boosting starts from zero
-        means = np.eye(context.n_classes)[y].T @ X / sizes
-        fitted = FittedAcme(means)
-        scores = fitted.scores(X)
-        # A training example is compared with a mean that leaves it out.
-        without = (sizes[y] * means[y] - X) / (sizes[y] - 1)
-        scores[np.arange(len(y)), y] = -((X - without) ** 2).sum(axis=1)
-        return fitted, scores
+        X, scores = filled(X), np.empty((len(y), context.n_classes))
+        for fold in np.unique(context.folds):  # scores come from models without the own label
+            train, test = context.folds != fold, context.folds == fold
+            if len(np.unique(y[train])) < context.n_classes:
+                return None, None  # boosting starts from zero
+            scores[test] = _fitted(X[train], y[train]).scores(X[test])
+        return _fitted(X, y), scores
+
+
+def _fitted(X: np.ndarray, y: np.ndarray) -> FittedAcme:
+    own = np.eye(y.max() + 1)[y]
+    return FittedAcme(own.T @ X / own.sum(axis=0)[:, None])
