@@ -47,6 +47,8 @@ class PartitionedBench:
     def __init__(
         self, client, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
     ):
+        if arguments.groups is not None:
+            raise ValueError("groups must be None on a cluster: pass X_val and y_val")
         self._wanted, self.previous = wanted, previous
         self._rng = generator_of(wanted.random_state)
         self._init_rng, self._holdout_rng = self._rng.spawn(2)
@@ -248,8 +250,6 @@ def _refuse(wanted: Parameters, arguments: Arguments, place: str) -> None:
         raise ValueError(f"{name} must be None on partitions, got {given!r}: {place}")
     if wanted.cv is not None:
         raise ValueError(f"cv must be None on partitions, got {wanted.cv!r}: {place}")
-    if arguments.groups is not None:
-        raise ValueError(f"groups must be None on partitions: {place}")
     if wanted.early_stopping is not None and VALID not in arguments.held_out():
         raise ValueError(f"early_stopping needs X_val and y_val on partitions: {place}")
 
