@@ -29,6 +29,7 @@ from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.outcome import BoostingOutcome
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.plan import Plan
+from cwboost.estimator.problem import keys_if_shared
 from cwboost.estimator.resumption import PreviousFit, check_continues
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.splits import Split, drawn_splits
@@ -47,12 +48,11 @@ class PartitionedBench:
     def __init__(
         self, client, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
     ):
-        if arguments.groups is not None:
-            raise ValueError("groups must be None on a cluster: pass X_val and y_val")
         self._wanted, self.previous = wanted, previous
         self._rng = generator_of(wanted.random_state)
         self._init_rng, self._holdout_rng = self._rng.spawn(2)
-        tasks = sources(arguments.X, arguments.y, arguments.sample_weight, "training")
+        given = arguments.X, arguments.y, arguments.sample_weight
+        tasks = sources(*given, "training", groups=arguments.groups)
         n_training = len(tasks)
         self._roles = {_role(name): name for name in arguments.held_out()}
         for name, (X, y, weight) in arguments.held_out().items():
@@ -134,7 +134,18 @@ class PartitionedBench:
     @cached_property
     def _shared(self) -> SharedExamples | None:
         """Examples on which the client fits init models."""
-        return None if self._is_sparse else shared_examples(self._crew, self._setup)
+        if self._is_sparse:
+            return None
+        together = keys_if_shared(self._listed[1]) is not None
+        return shared_examples(self._crew, self._setup, together)
+
+    @cached_property
+    def _listed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places and keys of the examples among which groups are drawn, ascending."""
+        parts = self._crew.collect("keys", self._setup)
+        places, keys = map(np.concatenate, zip(*parts.values()))
+        order = np.argsort(places)
+        return places[order], keys[order]
 
     @cached_property
     def _init_models(self) -> InitFitter:
@@ -225,7 +236,13 @@ class PartitionedBench:
 
     @cached_property
     def _splits(self) -> tuple[list[Split], int]:
-        return drawn_splits(self._setup.class_counts, None, self._holdout_rng)
+        counts, rng, (places, keys) = self._setup.class_counts, self._holdout_rng, self._listed
+        groups = keys_if_shared(keys)
+        if groups is None:
+            return drawn_splits(counts, None, rng)
+        y = np.searchsorted(np.cumsum(counts), places, side="right")
+        drawn, seed = drawn_splits(np.bincount(y, minlength=len(counts)), groups, rng)
+        return [Split(places[rows], places[rows]) for rows, _ in drawn], seed
 
 
 class PartitionedOutcome(BoostingOutcome):

@@ -49,10 +49,11 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     Notes
     -----
     `fit` takes Dask collections: arrays, or a dataframe or series, divided by rows into partitions
-    of NumPy, pandas or SciPy sparse blocks; labels and weights have the partitions of their X. An
-    error of a partition names it. If workers and the source of their partitions are lost, `fit`
-    raises PartitionsLost and keeps the finished rounds; of one worker those that it reported last,
-    every ten seconds or so.
+    of NumPy, pandas or SciPy sparse blocks; labels, weights and groups have the partitions of their
+    X. A group may extend over partitions: which examples are left out is decided by a hash of the
+    group. An error of a partition names it. If workers and the source of their partitions are lost,
+    `fit` raises PartitionsLost and keeps the finished rounds; of one worker those that it reported
+    last, every ten seconds or so.
 
     On one worker, the model has the bits of `CWBoostClassifier` with the same seed, an int. On
     partitions it has, for given partitions, parameters and seed, the same bits for any number of

@@ -13,6 +13,7 @@ from scipy import sparse
 from cwboost.dask.input.chunks import Chunk, checked, named, report
 from cwboost.dask.input.encoding import Encoding, columns_of
 from cwboost.dask.partition import HeldOutPartition, Partition
+from cwboost.estimator.splits import listed
 from cwboost.families.partitioned import PartitionContext, PricingPlan
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
@@ -111,10 +112,24 @@ class Host:
                 return_memory()
         return found
 
-    def examples(self, setup: Setup, most: int) -> dict:
-        """Return some training examples, evenly spaced among all by class, by partition.
+    def keys(self, setup: Setup) -> dict:
+        """Return places among all and keys of listed training examples, by partition."""
+        found = {}
+        for index, chunk in self.chunks.items():
+            if chunk.role == "training" and chunk.n_rows:
+                with named(index, chunk.role):
+                    chunk = checked(chunk, setup.encoding)
+                    rows = _rows(*self._weights(chunk, setup))
+                    keys, places = chunk.keys()[rows], setup.context_of(index, 1).places
+                    is_listed = listed(keys, setup.n_total)
+                    found[index] = places[is_listed], keys[is_listed]
+        return found
 
-        They are their places among all, their rows in the partition, features and weights.
+    def examples(self, setup: Setup, most: int, together: bool) -> dict:
+        """Return some training examples by partition: evenly spaced among all by class, or groups.
+
+        They are their places among all, their rows in the partition, features, weights and keys.
+        Whole groups are taken if examples belong `together` and are more than `most`.
         """
         found = {}
         for index, chunk in self.chunks.items():
@@ -122,9 +137,15 @@ class Host:
                 with named(index, chunk.role):
                     X, _, weight = self._sorted(chunk, setup)
                 if X is not None:
+                    chunk = checked(chunk, setup.encoding)
+                    keys = chunk.keys()[_rows(*self._weights(chunk, setup))]
                     places = setup.context_of(index, self.n_threads).places
-                    rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
-                    found[index] = places[rows], rows, X[rows], weight[rows]
+                    if together and setup.n_total > most:
+                        rows = np.flatnonzero(listed(keys, setup.n_total, most))
+                        rows = rows[evenly_spaced(len(rows), most)]
+                    else:
+                        rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
+                    found[index] = places[rows], rows, X[rows], weight[rows], keys[rows]
         return found
 
     def bind(self, setup: Setup) -> None:
@@ -156,10 +177,7 @@ class Host:
         """Return features, counts and weights of a partition, sorted by class, or None of each."""
         chunk = checked(chunk, setup.encoding)
         label, weight = self._weights(chunk, setup)
-        used = np.flatnonzero(weight > 0)
-        # Labels of few bytes are sorted by radix.
-        keys = label[used].astype(np.min_scalar_type(len(setup.classes)))
-        rows = used[np.argsort(keys, kind="stable")]
+        rows = _rows(label, weight)
         if not len(rows):
             return None, None, None
         counts = np.bincount(label[rows], minlength=len(setup.classes))
@@ -210,6 +228,14 @@ class Host:
         if name != "price":
             return results
         return reduce(self.plan.merge, results.values()) if results else None
+
+
+def _rows(label, weight) -> np.ndarray:
+    """Return the rows of positive weight, sorted by class."""
+    used = np.flatnonzero(weight > 0)
+    # Labels of few bytes are sorted by radix.
+    by_class = label[used].astype(np.min_scalar_type(int(label.max(initial=0)) + 1))
+    return used[np.argsort(by_class, kind="stable")]
 
 
 def return_memory() -> None:

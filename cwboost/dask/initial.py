@@ -32,11 +32,14 @@ class SharedExamples:
         return {index: (rows, scores[at]) for (index, rows), at in zip(self.rows.items(), parts)}
 
 
-def shared_examples(crew: Crew, setup: Setup) -> SharedExamples | None:
-    """Fetch examples from all partitions; return None if a class has none among them."""
-    parts = crew.collect("examples", setup, MOST)
-    places, X, weight = (
-        np.concatenate([part[field] for part in parts.values()]) for field in (0, 2, 3)
+def shared_examples(crew: Crew, setup: Setup, together: bool) -> SharedExamples | None:
+    """Fetch examples from all partitions; return None if a class has none among them.
+
+    Of many examples some of which belong `together`, these are whole groups.
+    """
+    parts = crew.collect("examples", setup, MOST, together)
+    places, X, weight, keys = (
+        np.concatenate([part[field] for part in parts.values()]) for field in (0, 2, 3, 4)
     )
     order = np.argsort(places)
     totals = setup.class_counts
@@ -44,7 +47,9 @@ def shared_examples(crew: Crew, setup: Setup) -> SharedExamples | None:
     counts = np.bincount(y, minlength=len(totals))
     if (counts == 0).any():
         return None
-    problem = Problem(Holder(X), rows=order, y=y, counts=counts, weight=weight[order])
+    holder = Holder(X)
+    holder.keys = keys
+    problem = Problem(holder, rows=order, y=y, counts=counts, weight=weight[order])
     return SharedExamples(problem, {index: part[1] for index, part in parts.items()})
 
 

@@ -124,8 +124,10 @@ def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
     X = joined([chunk.X for chunk in own])
     y = np.concatenate([chunk.y for chunk in own])
     weight = np.concatenate([chunk.weights() for chunk in own])
+    has_groups = own[0].groups is not None
+    groups = np.concatenate([chunk.groups for chunk in own]) if has_groups else None
     del own
-    problem, classes = sort_by_class(X, y, weight, wanted.class_weight)
+    problem, classes = sort_by_class(X, y, weight, wanted.class_weight, groups)
     held_out = {}
     for role, name in job.names.items():
         own = []

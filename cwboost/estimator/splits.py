@@ -40,6 +40,7 @@ __all__ = [
     "folds",
     "given_splits",
     "holdout_splits",
+    "listed",
     "part_of",
     "split_off",
     "with_blocks",
@@ -58,6 +59,9 @@ number of times: the log loss of few examples is noise."""
 NEGLIGIBLE = 2.0**-100
 """Factor of the weights of examples that a holdout run leaves out: they count nothing, but their
 scores are followed."""
+
+MOST_LISTED = 200_000
+"""Number of examples, whole groups, among which a cluster draws those that it leaves out."""
 
 N_FOLDS = 5
 """Largest number of folds by which init models are cross-fitted."""
@@ -101,6 +105,16 @@ def drawn_splits(counts, groups, rng) -> tuple[list[Split], int]:
     if not left_out:
         return [], 0
     return [Split(rows, rows) for rows in left_out], int(rng.integers(2**63))
+
+
+def listed(keys, n_samples: int, most: int = MOST_LISTED) -> np.ndarray:
+    """Return which of some examples are listed: whole groups, in the mean `most` of `n_samples`.
+
+    The key alone decides, so that partitions agree.
+    """
+    if n_samples <= most:
+        return np.ones(len(keys), dtype=bool)
+    return mixed(keys, np.uint64(1)) < np.uint64(2**64 * (most / n_samples))
 
 
 def part_of(y, share: float, random_state, groups=None) -> tuple[np.ndarray, np.ndarray]:

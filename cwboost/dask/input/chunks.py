@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_non_negative, column_or_1d
 
 from cwboost.dask.input.encoding import Encoding
 from cwboost.estimator.examples import HeldOut
+from cwboost.estimator.groups import keys_of_groups, keys_of_rows
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.problem import find_missing
 from cwboost.families.sealing.faults import add_note
@@ -29,6 +30,7 @@ class Chunk:
     X: object
     y: object
     weight: object = None
+    groups: object = None
     is_checked: bool = False
 
     @property
@@ -38,6 +40,12 @@ class Chunk:
     def weights(self) -> np.ndarray:
         """Return the example weights, ones by default."""
         return np.ones(self.n_rows) if self.weight is None else self.weight
+
+    def keys(self) -> np.ndarray:
+        """Return the keys of the examples of a checked chunk, see `cwboost.estimator.groups`."""
+        if self.groups is None:
+            return keys_of_rows(self.X)
+        return keys_of_groups(self.groups, self.n_rows)
 
     def encode(self, classes) -> tuple[np.ndarray, np.ndarray]:
         """Return the class index of every label, and whether the label is one of `classes`."""
@@ -53,7 +61,7 @@ class Chunk:
         return index
 
     def __sizeof__(self) -> int:
-        return sum(map(sizeof, (self.X, self.y, self.weight)))
+        return sum(map(sizeof, (self.X, self.y, self.weight, self.groups)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +90,10 @@ def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
                 weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
             )
             check_non_negative(weight, "sample_weight")
-    return replace(chunk, X=X, y=y, weight=weight, is_checked=True)
+    groups = chunk.groups
+    if groups is not None:
+        groups = _vector("groups", np.asarray(groups), X.shape[0])
+    return replace(chunk, X=X, y=y, weight=weight, groups=groups, is_checked=True)
 
 
 def _vector(name, values, n_rows):

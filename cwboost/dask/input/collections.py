@@ -20,13 +20,17 @@ def is_frame(X) -> bool:
     return not is_array(X) and dask.is_dask_collection(X) and hasattr(X, "map_partitions")
 
 
-def sources(X, y, sample_weight, role, names=("X", "y", "sample_weight"), first=0) -> list:
+def sources(
+    X, y, sample_weight, role, names=("X", "y", "sample_weight"), first=0, groups=None
+) -> list:
     """Return the arguments of `Chunk` for every partition, blocks as Delayed, from index `first`.
 
-    `names` is what messages call the three collections, whose chunks must match.
+    `names` is what messages call the first three collections, whose chunks must match.
     """
-    columns = [X, y] if sample_weight is None else [X, y, sample_weight]
-    for name, value in zip(names, columns):
+    given = dict(zip((*names, "groups"), (X, y, sample_weight, groups)))
+    for name, value in given.items():
+        if value is None and name in (names[2], "groups"):
+            continue
         if not (is_array(value) or is_frame(value)):
             raise TypeError(
                 f"{name} must be a Dask array or dataframe, got {type(value).__name__}; "
@@ -39,8 +43,11 @@ def sources(X, y, sample_weight, role, names=("X", "y", "sample_weight"), first=
             X = X.rechunk({1: -1})
     rows = _chunks_of_rows(X)
     blocks = [_blocks(X)]
-    for name, value in zip(names[1:], columns[1:]):
-        blocks.append(_blocks(_aligned(name, value, names[0], rows, len(blocks[0]))))
+    for name, value in list(given.items())[1:]:
+        if value is None:
+            blocks.append([None] * len(blocks[0]))
+        else:
+            blocks.append(_blocks(_aligned(name, value, names[0], rows, len(blocks[0]))))
     return [(first + k, role, *parts) for k, parts in enumerate(zip(*blocks))]
 
 
