@@ -125,7 +125,7 @@ class Host:
                     found[index] = places[is_listed], keys[is_listed]
         return found
 
-    def examples(self, setup: Setup, most: int, together: bool) -> dict:
+    def examples(self, setup: Setup, most: int, together: bool = False) -> dict:
         """Return some training examples by partition: evenly spaced among all by class, or groups.
 
         They are their places among all, their rows in the partition, features, weights and keys.

@@ -1,0 +1,40 @@
+"""Groups and copies stay together over partitions."""
+
+import numpy as np
+import pytest
+
+from cwboost import CWBoostClassifier
+
+da = pytest.importorskip("dask.array")
+
+
+@pytest.mark.parametrize("init", [None, "kernel"])
+@pytest.mark.parametrize("given", [True, False])
+def test_groups_are_never_on_both_sides(client, place, monkeypatch, init, given):
+    from cwboost.dask import DaskCWBoostClassifier, bench
+
+    left_out, run = [], bench.holdout_run
+
+    def noted(crew, setup, family, settings, rows, rng):
+        left_out.append(rows)
+        return run(crew, setup, family, settings, rows, rng)
+
+    monkeypatch.setattr(bench, "holdout_run", noted)
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.repeat(np.arange(60), 5))
+    centres = rng.normal(size=(60, 4))
+    y = (centres[:, 0] > 0).astype(int)[groups]
+    X = centres[groups] + (0.3 * rng.normal(size=(300, 4)) if given else 0.0)
+    names = np.array([f"group {k}" for k in groups]) if given else None
+    parameters = {"n_estimators": 20, "init": init, "random_state": 0}
+    chunks = [da.from_array(each, chunks=(70, *each.shape[1:])) for each in (X, y)]
+    own = None if names is None else da.from_array(names, chunks=70)
+    model = DaskCWBoostClassifier(**parameters).fit(*chunks, groups=own)
+    if place == "one worker":
+        local = CWBoostClassifier(**parameters).fit(X, y, groups=names)
+        np.testing.assert_array_equal(model.predict_proba(X), local.predict_proba(X))
+        return
+    by_place = groups[np.argsort(y, kind="stable")]
+    (places,) = left_out
+    assert 40 <= len(places) <= 80
+    assert not np.isin(by_place[places], np.delete(by_place, places)).any()
