@@ -12,6 +12,7 @@ from cwboost.plugins.kernel.regression import (
     WEIGHTED_CHUNK,
     Coefficients,
     Leverages,
+    cross_fit_on_landmarks,
     regress_on_all,
     regress_on_landmarks,
     targets,
@@ -143,3 +144,22 @@ def test_codes_of_odd_features():
     rare[0] = 1.0
     scale = FeatureCodes.standardised(rare, 1).scale
     assert scale[0] > 4 * scale[1] == 4 * 32.0  # the second one is an indicator
+
+
+def test_left_out_folds_are_regressions_without_them(data):
+    values, Y, weight = data
+    at, K, folds = np.arange(0, 60, 4), values / UNIT, np.arange(60) % 3
+    _, left_out = regress_on_all(values, Y, weight, 0.1, folds=folds)
+    P = values[:, at]
+    _, of_landmarks, coefficients = cross_fit_on_landmarks(
+        lambda rows: P[rows], at, Y, weight, 0.1, folds
+    )
+    for k in range(3):
+        inside, outside = folds == k, np.flatnonzero(folds != k)
+        A = K[np.ix_(outside, outside)] + 0.1 * np.diag(WEIGHT_UNIT / weight[outside])
+        expected = K[np.ix_(inside, outside)] @ np.linalg.solve(A, Y[outside])
+        np.testing.assert_allclose(left_out[inside], expected, atol=1e-9)
+        assert not coefficients[k][folds[at] == k].any()
+        np.testing.assert_allclose(
+            of_landmarks[inside], P[inside] / UNIT @ coefficients[k], atol=1e-6
+        )
