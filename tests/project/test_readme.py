@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import sys
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def test_the_mlflow_recipe_gives_our_probabilities(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # those of Ray and Spark
 @pytest.mark.parametrize("package", ["ray", "pyspark"])
-def test_other_clusters_predict_what_one_process_does(package):
+def test_other_clusters_predict_what_one_process_does(package, monkeypatch):
     module = pytest.importorskip(package)
     page = (ROOT / "docs/distributed.md").read_text(encoding="utf-8")
     on_ray, on_spark = re.findall(r"^```py\n(.*?)^```", page, re.M | re.S)
@@ -62,6 +63,7 @@ def test_other_clusters_predict_what_one_process_does(package):
         found = [row["label"] for row in names["labels"].take_all()]
         module.shutdown()
     else:
+        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
         pandas, sql = pytest.importorskip("pandas"), pytest.importorskip("pyspark.sql")
         names["clf"] = CWBoostClassifier(n_estimators=10).fit(X, y)
         spark = sql.SparkSession.builder.master("local[1]").getOrCreate()
