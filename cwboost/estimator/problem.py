@@ -1,4 +1,4 @@
-"""The training data as boosting takes them: checked, sorted by class, every weight positive."""
+"""The training data as boosting takes them: checked, without copies, sorted by class."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ class Holder:
 
 @dataclass(frozen=True)
 class Problem:
-    """Checked training data: examples of positive weight, sorted by class.
+    """Checked training data: distinct examples of positive weight, sorted by class.
 
-    The examples are the `rows` of the matrix in `holder`, in this order. `y` are class indices,
+    Equal rows of one class and group are one example, which has the sum of their weights. The
+    examples are the `rows` of the matrix in `holder`, in this order. `y` are class indices,
     `counts` the numbers of each, `weight` has a mean between 1/2 and 1, `base`, (n_samples,
     n_classes), are out-of-sample base scores, and `blocks` the numbers of the given splits that
     test the examples, -1 for none.
@@ -116,18 +117,27 @@ def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Probl
     holder = Holder(X, None if groups is None else np.asarray(groups))
     if groups is not None and (holder.keys[used] == holder.keys[used[0]]).all():
         raise ValueError("groups must hold at least two groups (of positive weight), got 1")
-    order = np.argsort(encoded, kind="stable")
-    rows = used[order]
-    weight = weight[rows]
+    order, weight = _distinct(holder, used, encoded, weight[used])
+    encoded = encoded[order]
     problem = Problem(
         holder=holder,
-        rows=rows,
-        y=encoded[order].astype(np.int64),
+        rows=used[order],
+        y=encoded.astype(np.int64),
         counts=np.bincount(encoded, minlength=len(classes)),
         # To a mean near one, by a power of two, which rounds none.
         weight=np.ldexp(weight, -int(np.frexp(weight.mean())[1])),
     )
     return problem, classes
+
+
+def _distinct(holder: Holder, rows, y, weight) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of distinct examples among some rows, by class, and their weights."""
+    keys = holder.keys if holder.groups is None else keys_of_rows(holder.X) ^ holder.keys
+    same = keys[rows] + y.astype(np.uint64)
+    _, first, which = np.unique(same, return_index=True, return_inverse=True)
+    order = np.sort(first)
+    order = order[np.argsort(y[order], kind="stable")]
+    return order, np.bincount(which, weight)[which[order]]
 
 
 def class_factors(class_weight, labels, totals) -> np.ndarray:

@@ -1,0 +1,143 @@
+"""Relations of meaning: what a change of the data must do to a model, for every model by rule."""
+
+import numpy as np
+import pytest
+from models import CLASSIFIERS, FAMILIES, paper
+from sklearn.datasets import make_classification
+from sklearn.metrics import log_loss
+
+from cwboost import CWBoostClassifier
+
+rng = np.random.default_rng(0)
+_X, _Y = make_classification(900, 8, n_informative=6, n_classes=3, random_state=0)
+LABELS = np.array(["a", "b", "c"])
+X, NEW = _X[:240], _X[300:]
+Y, TRUE = LABELS[_Y[:240]], LABELS[_Y[300:]]
+COUNTS = rng.integers(1, 4, len(Y))
+WEIGHT = COUNTS * 1.0
+
+MODELS = {
+    classifier.__name__: lambda classifier=classifier: classifier(
+        "stump", n_estimators=5, random_state=0
+    )
+    for classifier in CLASSIFIERS
+}
+MODELS |= {
+    f"paper, {family}": lambda family=family: paper(family, n_estimators=5) for family in FAMILIES
+}
+MODELS |= {
+    "default": lambda: CWBoostClassifier(random_state=0),
+    "early stopping": lambda: CWBoostClassifier(
+        init=None, early_stopping=True, n_estimators=40, random_state=0
+    ),
+    "balanced": lambda: CWBoostClassifier(
+        "stump", class_weight="balanced", n_estimators=5, random_state=0
+    ),
+    "subsample": lambda: CWBoostClassifier(
+        init=None, subsample=0.5, n_estimators=10, random_state=0
+    ),
+    "mixed": lambda: CWBoostClassifier(["stump", "tree"], n_estimators=5, random_state=0),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request):
+    return MODELS[request.param]
+
+
+def probabilities(model, X=X, y=Y, weight=WEIGHT, new=NEW):
+    return model().fit(X, y, sample_weight=weight).predict_proba(new)
+
+
+@pytest.fixture(scope="module")
+def expected(model):
+    return probabilities(model)
+
+
+def assert_equal_but_for_rounding(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
+def test_a_weight_of_zero_is_absent(model, expected):
+    unused = rng.normal(size=(40, 8)) * 10
+    found = probabilities(
+        model, np.vstack([unused, X]), np.r_[Y[:40], Y], np.r_[np.zeros(40), WEIGHT]
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_weight_of_n_is_n_copies(model, expected):
+    copies = np.repeat(np.arange(len(Y)), COUNTS)
+    fitted = model().fit(X[copies], Y[copies])
+    np.testing.assert_array_equal(fitted.predict_proba(NEW), expected)
+    errors = model().fit(X, Y, sample_weight=WEIGHT).history_["train_error"]
+    np.testing.assert_array_equal(fitted.history_["train_error"], errors)
+
+
+@pytest.mark.parametrize("factor", [3.0, 1e-6])
+def test_a_common_factor_of_the_weights_is_nothing(model, expected, factor):
+    # Whole numbers tie, and rounding then decides.
+    weight = WEIGHT + rng.random(len(Y))
+    assert_equal_but_for_rounding(
+        probabilities(model, weight=factor * weight), probabilities(model, weight=weight)
+    )
+
+
+def test_names_of_classes_in_the_same_order_are_names(model, expected):
+    np.testing.assert_array_equal(probabilities(model, y=np.char.add("class ", Y)), expected)
+
+
+def test_units_of_features_are_nothing(model, expected):
+    np.testing.assert_array_equal(probabilities(model, X=X * 1024, new=NEW * 1024), expected)
+
+
+ORDERS = {
+    "rows": lambda p: (X[p], Y[p], WEIGHT[p], NEW, LABELS),
+    "features": lambda p: (X[:, ::-1], Y, WEIGHT, NEW[:, ::-1], LABELS),
+    "classes": lambda p: (X, LABELS[::-1][np.searchsorted(LABELS, Y)], WEIGHT, NEW, LABELS[::-1]),
+    "constant feature": lambda p: (
+        np.column_stack([X, np.full(len(X), 7.0)]),
+        Y,
+        WEIGHT,
+        np.column_stack([NEW, np.full(len(NEW), 7.0)]),
+        LABELS,
+    ),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_order_decides_about_draws_alone(model, expected, order):
+    X, y, weight, new, labels = ORDERS[order](rng.permutation(len(Y)))
+    found = probabilities(model, X, y, weight, new)[:, np.argsort(labels)]
+    assert 0.75 < log_loss(TRUE, found) / log_loss(TRUE, expected) < 1.35
+
+
+HELD = slice(0, 150)
+HELD_WEIGHT = rng.integers(0, 4, 150)
+
+
+@pytest.mark.parametrize("kind", ["default", "stump"])
+def test_weights_of_held_out_examples_are_copies(kind):
+    """They choose the length, fit the scale, calibrate the prediction sets, and are measured.
+
+    The prior of the scale counts rows, which changes probabilities by less than .01 here.
+    """
+    copies = np.repeat(np.arange(150), HELD_WEIGHT)
+    params = {} if kind == "default" else {"weak_learner": "stump", "n_estimators": 40}
+    one, other = (
+        CWBoostClassifier(random_state=0, **params).fit(
+            X,
+            Y,
+            X_val=NEW[at],
+            y_val=TRUE[at],
+            eval_sets={"more": (NEW[at], TRUE[at], weight)},
+            sample_weight_val=weight,
+        )
+        for at, weight in [(np.arange(150), HELD_WEIGHT), (copies, None)]
+    )
+    for name in ("valid_error", "more_error"):
+        np.testing.assert_allclose(one.history_[name], other.history_[name])
+    assert one.n_iter_ == other.n_iter_
+    np.testing.assert_allclose(one.predict_proba(NEW), other.predict_proba(NEW), rtol=0, atol=0.01)
+    sets = [model.predict_set(NEW, alpha=0.1) for model in (one, other)]
+    assert (sets[0] != sets[1]).mean() < 0.05
