@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from models import assert_same_training
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 
 from cwboost import CWBoostClassifier, StumpFamily, TreeFamily, load_model
 from cwboost.callbacks import Checkpoint, TimeLimit
@@ -47,6 +48,7 @@ CHANGES = {
     "tol": 1e-4,
     "early_stopping": "error",
     "validation_fraction": 0.3,
+    "cv": StratifiedKFold(3),
     "n_iter_no_change": 3,
     "categorical_features": [3],
     "monotonic_cst": {"total": RISING, "constrained": None, "stagewise": RISING},
