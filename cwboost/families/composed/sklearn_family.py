@@ -154,7 +154,7 @@ class SklearnPricer(Pricer):
         estimator = clone(self._estimator)
         if seed is not None:
             estimator.set_params(random_state=seed)
-        X = self._fitted_on if len(rows) == self.n_samples else self._fitted_on[rows]
+        X = self._fitted_on[rows]  # a copy: trees of scikit-learn search gaps in writable memory
         size = size / size.max()
         # Mean one, as the defaults of scikit-learn expect.
         estimator.fit(X, label, sample_weight=size / np.mean(size))
