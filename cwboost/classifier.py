@@ -74,9 +74,6 @@ class CWBoostClassifier(BoostingClassifier):
         the paper). With "stagewise", a round grows one tree for all classes, and every class takes
         its own step in every leaf; with "total" and with constraints, it grows one tree per class,
         with outputs -1 and +1.
-    columns_per_round : int, default=1
-        Largest number of columns per class and round. Stumps only: the best stumps of as many
-        random groups of features.
     max_working_sets : int, default=2
         Passes of coordinate descent per round (tau_max); "stagewise" always does one.
     epsilon : float, default=0.1
@@ -211,7 +208,6 @@ class CWBoostClassifier(BoostingClassifier):
         n_estimators: int | str = "auto",
         C: float | None = None,
         correction: str = "stagewise",
-        columns_per_round: int = 1,
         max_working_sets: int = 2,
         epsilon: float = 0.1,
         learning_rate: float | None = None,
@@ -238,7 +234,6 @@ class CWBoostClassifier(BoostingClassifier):
         self.n_estimators = n_estimators
         self.C = C
         self.correction = correction
-        self.columns_per_round = columns_per_round
         self.max_working_sets = max_working_sets
         self.epsilon = epsilon
         self.learning_rate = learning_rate

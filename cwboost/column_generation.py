@@ -66,10 +66,10 @@ class ColumnGeneration:
         n_priced = pricer.n_targets
         self.sampler = RowSampler(settings.subsample, n_priced)
         self.first_priced = master.n_classes - n_priced
-        self.covers_family = pricer.exact and self.sampler.takes_all
+        self.exact = pricer.exact and self.sampler.takes_all
         self.divides = settings.stagewise and pricer.divides
         self.model = GrowingEnsemble(master.n_classes, held_out, self.extra_names)
-        self.schedule = Schedule(settings, self.covers_family)
+        self.schedule = Schedule(settings, self.exact)
         self.columns = RecordedColumns(master.n_classes)
         self.best_bound = np.nan
         self.n_steps = 0
@@ -148,7 +148,7 @@ class ColumnGeneration:
         The first target is the class `first_priced`.
         """
         self.pricer.round = self.n_rounds + 1
-        for _ in range(1 if self.covers_family else MOST_DRAWS):
+        for _ in range(1 if self.exact else MOST_DRAWS):
             priced = self.price_sample()
             edges = priced.edges / self.master.q
             if any_above(edges, PAYS):
@@ -162,11 +162,11 @@ class ColumnGeneration:
 
     def request(self, rows=None) -> PricingRequest:
         """Return what a round asks of pricing."""
-        return PricingRequest(rows, PAYS * self.master.q, self.settings.columns_per_round)
+        return PricingRequest(rows, PAYS * self.master.q)
 
     def observe_bound(self, priced, edges) -> None:
         """Raise the dual bound, if pricing covers the whole family (eq. mcg-exp-dual)."""
-        if self.covers_family:
+        if self.exact:
             # A class without a learner is one for which no edge pays.
             is_silent = not covers(priced.target, self.pricer.n_targets)
             bound = self.master.dual_bound(largest(edges, PAYS if is_silent else 0.0))

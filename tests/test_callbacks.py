@@ -77,9 +77,8 @@ def test_csv_log_continues_with_training(tmp_path):
             "subsample": 0.7,
         },
         {"early_stopping": "error", "n_iter_no_change": 3, "n_estimators": 40},
-        {"columns_per_round": 3},
     ],
-    ids=["total", "stagewise", "trees", "early stopping", "several columns"],
+    ids=["total", "stagewise", "trees", "early stopping"],
 )
 def test_resumed_training_equals_uninterrupted(tmp_path, params):
     whole = classifier(**params).fit(X, Y)

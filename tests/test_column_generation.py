@@ -82,16 +82,6 @@ def test_long_stagewise_run_on_separable_data(halves):
     assert objective[-1] == pytest.approx(coef.sum() + 1e8 / (10 * len(y)) * mu.sum(), rel=1e-9)
 
 
-def test_several_columns_per_round_reach_the_same_optimum_in_fewer_rounds(halves):
-    X, y, *_ = halves
-    settings = {"C": 100.0, "n_estimators": 400, "tol": 0.0, "probability_scale": 2.0}
-    one, four = (paper(columns_per_round=n, **settings).fit(X, y).history_ for n in (1, 4))
-    assert four["objective"][-1] == pytest.approx(one["objective"][-1], rel=1e-6)
-    assert four["gap"][-1] < 1e-4 * four["objective"][-1]
-    within = [np.argmax(h["objective"] < 1.01 * one["objective"][-1]) for h in (one, four)]
-    assert within[1] < 0.75 * within[0]
-
-
 @pytest.mark.parametrize(
     "model",
     [

@@ -260,9 +260,6 @@ class PartitionedOutcome(BoostingOutcome):
 def _refuse(wanted: Parameters, arguments: Arguments, place: str) -> None:
     """Raise an error for what partitions cannot do, of which `place` says why there are any."""
     check_members([wanted.family])
-    n_columns = wanted.settings.columns_per_round
-    if n_columns != 1:
-        raise ValueError(f"columns_per_round must be 1 on partitions, got {n_columns}: {place}")
     for name, given in wanted.constraints.items():
         raise ValueError(f"{name} must be None on partitions, got {given!r}: {place}")
     if wanted.cv is not None:

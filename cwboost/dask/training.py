@@ -107,7 +107,6 @@ class PartitionedPricer:
             chosen.target,
             self.family,
             self.n_targets,
-            n_columns=1,
             fault=self.fault,
         )
         return chosen

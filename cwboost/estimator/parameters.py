@@ -22,7 +22,7 @@ from cwboost.estimator.checks import (
 from cwboost.estimator.held_out.metrics import Metric, watched_metric
 from cwboost.estimator.held_out.stopping import patience_for
 from cwboost.estimator.splits import check_splitter
-from cwboost.families.discovery import check_capabilities, resolve_weak_learner
+from cwboost.families.discovery import resolve_weak_learner
 from cwboost.master import LARGEST_C
 from cwboost.solvers.schedule import Settings
 
@@ -96,8 +96,6 @@ class Parameters:
         settings = _settings_of(classifier, divides)
         metric = watched_metric(classifier.early_stopping)
         patience_for(classifier.n_iter_no_change, settings.learning_rate)
-        if settings.columns_per_round > 1:
-            check_capabilities(family, requires=["several_columns"])
         callbacks = list(classifier.callbacks or [])
         limits = [float(one.seconds) for one in callbacks if isinstance(one, TimeLimit)]
         asked = [getattr(one, "needs_training_state", False) for one in callbacks]
@@ -138,7 +136,6 @@ def _settings_of(classifier, divides: bool) -> Settings:
 
     With `divides`, rounds of stage-wise training grow one learner for all classes.
     """
-    check_number("columns_per_round", classifier.columns_per_round, Integral, 1)
     check_number("max_working_sets", classifier.max_working_sets, Integral, 1)
     check_number("epsilon", classifier.epsilon, Real, 0.0)
     check_number("tol", classifier.tol, Real, 0.0)
@@ -169,6 +166,5 @@ def _settings_of(classifier, divides: bool) -> Settings:
         epsilon=float(classifier.epsilon),
         solver=classifier.solver,
         tol=float(classifier.tol),
-        columns_per_round=int(classifier.columns_per_round),
         **values,
     )

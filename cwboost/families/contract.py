@@ -36,7 +36,6 @@ __all__ = [
     "PricingRequest",
     "WeakLearnerFamily",
     "WeakLearners",
-    "best_of_targets",
     "coef_of",
     "sum_outputs",
 ]
@@ -65,8 +64,6 @@ class Capabilities:
         `BindContext.monotonic` is kept.
     interactions : bool, default=False
         `BindContext.interactions` is kept.
-    several_columns : bool, default=False
-        `PricingRequest.n_columns` may be above 1.
     symmetric : bool, default=False
         For every learner h, -h is a learner of the family too. Of two classes only the second is
         then priced, since the best learner of the first one is the negative of its best.
@@ -80,7 +77,6 @@ class Capabilities:
     max_categories: int = 0
     monotonic: bool = False
     interactions: bool = False
-    several_columns: bool = False
     symmetric: bool = False
     divides: bool = False
 
@@ -160,13 +156,10 @@ class PricingRequest:
         The outputs cover all examples nevertheless.
     min_edge : float, default=0.0
         A learner whose edge is not above this does not pay: a family need not return it.
-    n_columns : int, default=1
-        Largest number of learners wanted per target, the best one among them.
     """
 
     rows: np.ndarray | None = None
     min_edge: float = 0.0
-    n_columns: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,23 +176,15 @@ class Priced:
         ``edges[j] = sum_i weights[target[j], i] h_j(x_i)``; for a shared learner the sum over
         targets of the absolute values of these.
     target : ndarray of shape (n,), dtype int64, or None, default=None
-        The target of each learner, ascending. A target may have several learners, or none, which
-        means that no learner has an edge above `PricingRequest.min_edge` (that none was found, if
-        pricing is not exact). None: learner ``t`` is for target ``t``, one for every target.
+        The target of each learner, ascending. A target may have no learner, which means that none
+        has an edge above `PricingRequest.min_edge` (that none was found, if pricing is not exact).
+        None: learner ``t`` is for target ``t``, one for every target.
     """
 
     learners: WeakLearners
     outputs: np.ndarray
     edges: np.ndarray
     target: np.ndarray | None = None
-
-    def strongest(self) -> Priced:
-        """Keep, of each target with learners, the one of greatest edge."""
-        if self.target is None or (self.target[1:] > self.target[:-1]).all():
-            return self
-        best = best_of_targets(self.edges, self.target)
-        learners = self.learners.take(best)
-        return Priced(learners, self.outputs[best], self.edges[best], self.target[best])
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,12 +205,6 @@ class Division:
     learners: WeakLearners
     cells: np.ndarray
     n_cells: int
-
-
-def best_of_targets(edges, target) -> np.ndarray:
-    """Return the index of the largest edge of each target, by target; in a tie, the first."""
-    order = np.lexsort((-edges, target))  # stable
-    return order[np.diff(target[order], prepend=-1) > 0]
 
 
 class WeakLearners(ABC):

@@ -38,8 +38,6 @@ class Settings:
         in a row must, if pricing does not cover the whole family on all examples.
     subsample : float
         Fraction of the examples, drawn in each round, that are priced.
-    columns_per_round : int
-        Largest number of columns per class that a round prices.
     """
 
     C: float
@@ -49,7 +47,6 @@ class Settings:
     learning_rate: float = 1.0
     tol: float
     subsample: float = 1.0
-    columns_per_round: int = 1
 
     @property
     def stagewise(self) -> bool:
@@ -64,18 +61,18 @@ class Settings:
 class Schedule:
     """The state of training that decides when to solve more precisely and when to end.
 
-    `covers_family` is True if pricing covers the whole family on all examples, so that pricing
-    that finds no column proves that there is none. The next restricted master is solved to the
-    violation `epsilon`, in up to `max_working_sets` passes.
+    `exact` is True if pricing covers the whole family on all examples, so that pricing that finds
+    no column proves that there is none. The next restricted master is solved to the violation
+    `epsilon`, in up to `max_working_sets` passes.
 
     `stop_reason` is the reason for stopping, or None. "optimal": pricing proved that no weak
     learner of the family pays, and the restricted master is solved. "no column": pricing found none
     that pays, which proves nothing of stage-wise coefficients or if it does not cover the family.
     """
 
-    def __init__(self, settings: Settings, covers_family: bool):
+    def __init__(self, settings: Settings, exact: bool):
         self._settings = settings
-        self._covers_family = covers_family
+        self._exact = exact
         self.start_problem()
 
     def start_problem(self) -> None:
@@ -117,7 +114,7 @@ class Schedule:
 
     def end(self) -> None:
         """Note why training ends, since no column pays."""
-        proven = self._covers_family and not self._settings.stagewise
+        proven = self._exact and not self._settings.stagewise
         self.stop_reason = "optimal" if proven else "no column"
 
     def goes_on(self, objective: float) -> bool:
@@ -131,7 +128,7 @@ class Schedule:
         tol = self._settings.tol
         is_idle = previous is not None and tol > 0.0 and previous - objective < tol * previous
         self._n_idle = self._n_idle + 1 if is_idle else 0
-        if self._n_idle < (1 if self._covers_family else MOST_IDLE):
+        if self._n_idle < (1 if self._exact else MOST_IDLE):
             return True
         self.stop_reason = "tol"
         return False

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from cwboost.families.contract import BindContext, PricingRequest
+from cwboost.families.contract import BindContext
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights
 from cwboost.families.sealing.forms import check_forms
@@ -74,23 +74,6 @@ def check_interactions(family):
     outputs = [priced.learners.outputs(np.where(own, X, others)) for own in sets]
     same = [(one == priced.learners.outputs(X)).all(axis=0) for one in outputs]
     assert np.logical_or(*same).all(), "a learner reads features of two sets"
-
-
-def check_several_columns(family):
-    """Check that up to `PricingRequest.n_columns` learners per target are the best and others."""
-    for X in (pixels(), reals(40, 5)):
-        weights = integer_weights(len(X))
-        one = bind(family, X).price(weights, PricingRequest())
-        several = bind(family, X).price(weights, PricingRequest(n_columns=3))
-        n_learners = len(several.learners)
-        assert_priced(family, several, X, weights, "n_columns=3", n_learners)
-        counts = np.bincount(several.target, minlength=len(weights))
-        assert counts.max() <= 3, f"n_columns=3: a target has {counts.max()} learners"
-        assert counts.max() > 1, "n_columns=3: no target has several learners"
-        if not is_randomised(family):
-            best = np.full(len(weights), -np.inf)
-            np.maximum.at(best, several.target, several.edges)
-            assert np.array_equal(best, one.edges), "n_columns=3: the best learner is not included"
 
 
 def check_symmetric(family):

@@ -239,7 +239,7 @@ def assert_priced(family, priced: Priced, X, weights, what: str, n_learners=None
     def fault(text):
         return AssertionError(f"{what}: {text}")
 
-    check_priced(priced, family, n_samples, n_learners, n_learners, fault)
+    check_priced(priced, family, n_samples, n_learners, fault)
     assert len(priced.learners) == n_learners, (
         f"{what} must have {n_learners} learners, got {len(priced.learners)}"
     )

@@ -71,7 +71,6 @@ REMEDIES = {
     "check_sparse_memory": "Do not make X dense, or leave sparse_input at False.",
     "check_monotonic": "Refuse splits that break a constraint, or leave monotonic at False.",
     "check_interactions": "Let a learner read one set, or leave interactions at False.",
-    "check_several_columns": "Return up to n_columns learners per target, the best among them.",
     "check_symmetric": "Let -h be a learner for every h, or do not declare symmetric.",
     "check_categories": "Compare codes by membership in a set, or leave max_categories at 0.",
     "check_scores_of_every_matrix": "Return finite float64 scores, or refuse what is sparse.",

@@ -68,7 +68,6 @@ CLAIM_OF_CHECK = {
     "check_monotonic": "monotonic",
     "check_partitions": "partitioned",
     "check_rebound": "rebound",
-    "check_several_columns": "several_columns",
     "check_divisions": "divides",
     "check_symmetric": "symmetric",
     "check_sparse_input": "sparse_input",

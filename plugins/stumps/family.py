@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from copy import copy
 from numbers import Integral
 
 import numpy as np
 from cwboost.plugins.stumps.categories import stronger
+from cwboost.plugins.stumps.drawn import DrawingPricer
 from cwboost.plugins.stumps.learners import StumpLearners
 from cwboost.plugins.stumps.monotonic import MonotonicStumpPricer
 from cwboost.plugins.stumps.partitioned import StumpPlan
-from cwboost.plugins.stumps.several import SearchedFeatures
 
 import cwboost
 from cwboost.kernels import (
@@ -49,9 +48,6 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     values go. `price_shared`, which AdaBoost.MH and MO call, finds a good subset there, not always
     the best.
 
-    Several columns per round are the best stumps of random groups of features, as many as there are
-    columns; the best stump of all is among them.
-
     Examples
     --------
     >>> from cwboost import CWBoostClassifier, StumpFamily
@@ -78,7 +74,6 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             monotonic=True,
             interactions=True,  # a stump compares one feature
             max_categories=2**16,
-            several_columns=True,
             symmetric=True,
         )
 
@@ -92,7 +87,7 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
                 )
             return MonotonicStumpPricer(X, context, n_drawn)
         if context.categorical is None:
-            return StumpPricer(SortedFeatures(X, context.n_threads), context.random_state, n_drawn)
+            return StumpPricer(X, context, n_drawn)
         return CategoryStumpPricer(X, context, n_drawn)
 
     def describe(self, X):
@@ -123,45 +118,30 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return int(value)
 
 
-class SortedPricer(cwboost.Pricer):
-    """Pricing on one training matrix, whose features are prepared once."""
-
-    def rebound(self, context):
-        other = copy(self)
-        other._searched = self._searched.drawn_by(context.random_state)
-        return other
-
-
-class StumpPricer(SortedPricer):
+class StumpPricer(DrawingPricer):
     """Stumps on one training matrix."""
 
-    def __init__(self, features, random_state, n_drawn):
-        self.n_samples = features.n_samples
-        self.exact = n_drawn is None
-        self._features = features
-        self._searched = SearchedFeatures(features.n_features, n_drawn, random_state)
+    def __init__(self, X, context, n_drawn):
+        super().__init__(X, context, n_drawn)
+        self._features = SortedFeatures(X, context.n_threads)
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        def price(features):
-            return self._priced(self._features.search(weights, features))
-
-        return self._searched.best(price, request)
+        return self._priced(weights, self._features.search)
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
-        return self._priced(self._features.search_shared(weights, self._searched.draw()))
+        return self._priced(weights, self._features.search_shared)
 
-    def _priced(self, found):
-        learners = StumpLearners.of(found, self._features.n_features)
+    def _priced(self, weights, search):
+        found = search(weights, self._drawn())
+        learners = StumpLearners.of(found, self._n_features)
         return cwboost.Priced(learners, found.outputs, found.edges)
 
 
-class CategoryStumpPricer(SortedPricer):
+class CategoryStumpPricer(DrawingPricer):
     """Stumps on a training matrix with columns of categories."""
 
     def __init__(self, X, context, n_drawn):
-        self.n_samples, self._n_features = X.shape
-        self.exact = n_drawn is None
-        self._searched = SearchedFeatures(X.shape[1], n_drawn, context.random_state)
+        super().__init__(X, context, n_drawn)
         self._numbers = np.flatnonzero(~context.categorical)
         categorical = np.flatnonzero(context.categorical)
         self._sorted = SortedFeatures(X[:, self._numbers], context.n_threads)
@@ -169,18 +149,13 @@ class CategoryStumpPricer(SortedPricer):
         self._categories = CategoryFeatures(X, categorical, n_categories, context.n_threads)
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        def price(features):
-            return self._best(weights, self._sorted.search, self._categories.search, features)
-
-        return self._searched.best(price, request)
+        return self._best(weights, self._sorted.search, self._categories.search)
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
-        drawn = self._searched.draw()
-        return self._best(
-            weights, self._sorted.search_shared, self._categories.search_shared, drawn
-        )
+        return self._best(weights, self._sorted.search_shared, self._categories.search_shared)
 
-    def _best(self, weights, search_numbers, search_categories, drawn):
+    def _best(self, weights, search_numbers, search_categories):
+        drawn = self._drawn()
         found = search_numbers(weights, np.flatnonzero(np.isin(self._numbers, drawn)))
         feature = np.append(self._numbers, -1)[found.feature].astype(np.int32)
         found = found._replace(feature=feature)

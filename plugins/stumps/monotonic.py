@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from cwboost.plugins.stumps.drawn import DrawingPricer
 from cwboost.plugins.stumps.learners import StumpLearners
-from cwboost.plugins.stumps.several import SearchedFeatures
 from scipy import sparse
 
 import cwboost
@@ -13,7 +13,7 @@ from cwboost.kernels import SortedFeatures, thresholds_between
 __all__ = ["MonotonicStumpPricer"]
 
 
-class MonotonicStumpPricer(cwboost.Pricer):
+class MonotonicStumpPricer(DrawingPricer):
     """Stumps on one training matrix, of which some features allow one direction only.
 
     Features without a constraint are searched as ever. For a constrained feature, a pass over its
@@ -21,23 +21,15 @@ class MonotonicStumpPricer(cwboost.Pricer):
     """
 
     def __init__(self, X, context, n_drawn):
-        self.n_samples, self._n_features = X.shape
-        self.exact = n_drawn is None
+        super().__init__(X, context, n_drawn)
         self._X = X
         self._features = SortedFeatures(X, context.n_threads)
         self._monotonic = context.monotonic
-        self._searched = SearchedFeatures(X.shape[1], n_drawn, context.random_state)
         constrained = np.flatnonzero(context.monotonic.any(axis=0))
         self._columns = {int(f): _Column(X, f) for f in constrained}
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        def price(features):
-            return self._among(weights, features)
-
-        return self._searched.best(price, request)
-
-    def _among(self, weights, drawn):
-        """Return the best stump of each target among some features."""
+        drawn = self._drawn()
         found = [self._best(row, cst, drawn) for row, cst in zip(weights, self._monotonic)]
         feature, threshold, polarity, missing = zip(*found)
         parts = {"feature": feature, "threshold": threshold}

@@ -193,7 +193,6 @@ def test_a_partition_that_raises_is_named(client):
     ("weak_learner", "change"),
     [
         ("tree", {"monotonic_cst": {"vowel 1": {0: 1}}}),
-        ("stump", {"columns_per_round": 2}),
         ("tree", {"early_stopping": True}),
         (TreeFamily(max_leaf_nodes=5), {}),
     ],

@@ -72,8 +72,6 @@ REFUSED = [
     (CW, {"learning_rate": 1.5}, ValueError, "learning_rate must be > 0.0 and <= 1.0"),
     (CW, {"learning_rate": 0.5}, ValueError, "learning_rate must be None or 1 with"),
     (CW, {"subsample": 0.0}, ValueError, "subsample"),
-    (CW, {"columns_per_round": 0}, ValueError, "columns_per_round must be >= 1, got 0"),
-    (CW, {"weak_learner": "tree", "columns_per_round": 2}, ValueError, "lacks .*several_columns"),
     (CW, {"early_stopping": "auc"}, ValueError, "early_stopping must be a bool, one of"),
     (CW, {"n_iter_no_change": "long"}, ValueError, "n_iter_no_change must be 'auto' or a number"),
     (CW, {"class_weight": "balancd"}, ValueError, "class_weight' .*Got 'balancd'"),

@@ -6,8 +6,6 @@ from cwboost.plugins.stumps import StumpFamily, StumpLearners
 from models import bind
 from scipy import sparse
 
-from cwboost import PricingRequest
-
 
 def random_learners(rng, n_stumps=40, n_features=6):
     return StumpLearners(
@@ -91,29 +89,3 @@ def test_constrained_stumps_have_the_thresholds_of_free_ones(rng):
         for rule in (None, np.ones((1, 1), dtype=np.int8))
     )
     np.testing.assert_array_equal(constrained.threshold, free.threshold)
-
-
-@pytest.mark.parametrize("constraint", [None, 1])
-def test_several_stumps_per_target_are_of_different_features(rng, constraint):
-    X, weights = rng.standard_normal((80, 7)), rng.standard_normal((3, 80))
-    monotonic = None if constraint is None else np.full((3, 7), constraint, dtype=np.int8)
-    pricer = bind(StumpFamily(), X, 3, monotonic=monotonic)
-    one = pricer.price(weights)
-    several = pricer.price(weights, PricingRequest(min_edge=0.5 * one.edges.min(), n_columns=4))
-    assert 2 < np.bincount(several.target).max() <= 4
-    pairs = set(zip(several.target.tolist(), several.learners.feature.tolist()))
-    assert len(pairs) == len(several.edges)
-    for target in range(3):
-        edges = several.edges[several.target == target]
-        assert edges.max() == one.edges[target]
-        assert (edges > 0.5 * one.edges.min()).all()
-    # What does not pay is left out, but for the best.
-    none = pricer.price(weights, PricingRequest(min_edge=1e9, n_columns=4))
-    assert np.array_equal(none.edges, one.edges) and np.array_equal(none.target, np.arange(3))
-
-
-def test_several_stumps_are_not_the_same_constant(rng):
-    X, weights = rng.integers(0, 2, size=(40, 4)).astype(float), np.ones((1, 40))
-    pricer = bind(StumpFamily(), X, n_targets=1)
-    several = pricer.price(weights, PricingRequest(n_columns=3))
-    assert np.count_nonzero(several.learners.feature < 0) == 1

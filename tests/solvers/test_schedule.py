@@ -11,8 +11,8 @@ from cwboost.solvers.schedule import MOST_IDLE, POLISHED, Schedule, Settings
 TOTAL = Settings(C=1.0, solver="fcd", max_working_sets=4, epsilon=0.05, tol=1e-3)
 
 
-def rounds_until_the_end(objectives, covers_family, tol=1e-3):
-    schedule = Schedule(replace(TOTAL, tol=tol), covers_family)
+def rounds_until_the_end(objectives, exact, tol=1e-3):
+    schedule = Schedule(replace(TOTAL, tol=tol), exact)
     for n, objective in enumerate(objectives, 1):
         if not schedule.goes_on(objective):
             assert schedule.stop_reason == "tol"
@@ -22,16 +22,16 @@ def rounds_until_the_end(objectives, covers_family, tol=1e-3):
 
 def test_one_round_without_gain_ends_training_only_if_no_other_learner_could_gain():
     still = [1.0, 0.9] + [0.9] * 30
-    assert rounds_until_the_end(still, covers_family=True) == 3
-    assert rounds_until_the_end(still, covers_family=False) == 2 + MOST_IDLE
-    assert rounds_until_the_end(still, covers_family=False, tol=0.0) is None
+    assert rounds_until_the_end(still, exact=True) == 3
+    assert rounds_until_the_end(still, exact=False) == 2 + MOST_IDLE
+    assert rounds_until_the_end(still, exact=False, tol=0.0) is None
 
 
 def test_the_rounds_without_gain_must_be_in_a_row():
     values = np.repeat(0.99 ** np.arange(40), MOST_IDLE)
-    assert rounds_until_the_end(values, covers_family=False) is None
+    assert rounds_until_the_end(values, exact=False) is None
     values = np.repeat(0.99 ** np.arange(40), MOST_IDLE + 1)
-    assert rounds_until_the_end(values, covers_family=False) == MOST_IDLE + 1
+    assert rounds_until_the_end(values, exact=False) == MOST_IDLE + 1
 
 
 def test_a_restored_schedule_has_counted_the_rounds_before():
@@ -62,11 +62,11 @@ def test_solves_become_more_precise_while_no_column_pays():
     assert not Schedule(replace(TOTAL, max_working_sets=1), False).tighten(1.0)  # stage-wise
 
 
-@pytest.mark.parametrize("covers_family, passes", [(True, 4), (True, 1), (False, 4)])
-def test_only_whole_families_and_solved_masters_are_optimal(covers_family, passes):
-    schedule = Schedule(replace(TOTAL, max_working_sets=passes), covers_family)
+@pytest.mark.parametrize("exact, passes", [(True, 4), (True, 1), (False, 4)])
+def test_only_whole_families_and_solved_masters_are_optimal(exact, passes):
+    schedule = Schedule(replace(TOTAL, max_working_sets=passes), exact)
     schedule.end()
-    assert schedule.stop_reason == ("optimal" if covers_family and passes > 1 else "no column")
+    assert schedule.stop_reason == ("optimal" if exact and passes > 1 else "no column")
 
 
 def test_the_step_is_shorter_stagewise_alone():

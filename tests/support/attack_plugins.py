@@ -223,8 +223,6 @@ FAULTS = {
         (result("buffer = vars(self).setdefault('buffer', edges)\n    buffer[:] = edges\n"
                 "    edges = buffer"),
          "repeated_pricing", "overwrote edges of the last round"),
-        (result("target = np.arange(len(edges))"),
-         "several_columns", "no target has several learners"),
         (result("edges *= 1e-3"), "fit", "has the edge"),
         (result("edges[4] = np.nan"), "fit", "edges must be finite"),
         (result("edges = edges.astype(np.float32)"), "fit", "edges must have dtype float64"),

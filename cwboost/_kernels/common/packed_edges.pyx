@@ -31,14 +31,13 @@ def find_false_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
                     int n_threads=1):
     """Compute the edges of learners from their outputs, and compare them with those given.
 
-    `target` is the row of weights of each learner, ascending; if `exact`, the best learner of a
-    target is no weaker than the better constant. None if all is right, up to a bound on the
-    rounding of such sums. Else what is wrong, the index of the first such learner, and a number:
-    `FALSE_EDGE` and the edge by the outputs, or `WEAK_EDGE`, the best learner of a target, and the
-    edge of the better constant. Costs one pass over the weights of each learner.
+    `target` is the row of weights of each learner; if `exact`, a learner is no weaker than the
+    better constant. None if all is right, up to a bound on the rounding of such sums. Else what is
+    wrong, the index of the first such learner, and a number: `FALSE_EDGE` and the edge by the
+    outputs, or `WEAK_EDGE` and the edge of the better constant. Costs one pass over the weights of
+    each learner.
     """
     cdef int64_t j, n = outputs.shape[0], n_samples = weights.shape[1], n_rows = weights.shape[0]
-    cdef int64_t best
     cdef double slack = 4.0 * n_samples * DBL_EPSILON
     check_sizes(weights, outputs)
     if edges.shape[0] != n or target.shape[0] != n:
@@ -55,16 +54,9 @@ def find_false_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
             # A comparison with NaN is false.
             if not fabs(edges[j] - found[j].edge) <= slack * found[j].magnitude:
                 return FALSE_EDGE, j, found[j].edge
-        best = 0
         for j in range(n if exact else 0):
-            if j and target[j] == target[j - 1]:
-                best = j if edges[j] > edges[best] else best
-            else:
-                best = j
-            if j + 1 < n and target[j + 1] == target[j]:
-                continue
-            if edges[best] < fabs(found[best].total) - slack * found[best].magnitude:
-                return WEAK_EDGE, best, fabs(found[best].total)
+            if edges[j] < fabs(found[j].total) - slack * found[j].magnitude:
+                return WEAK_EDGE, j, fabs(found[j].total)
     finally:
         free(found)
     return None

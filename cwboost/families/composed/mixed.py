@@ -15,7 +15,6 @@ from cwboost.families.contract import (
     Pricer,
     PricingRequest,
     WeakLearnerFamily,
-    best_of_targets,
 )
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.families.partitioned import Chosen, PartitionedFamily, PartitionPricer, PricingPlan
@@ -106,7 +105,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     def capabilities(self) -> Capabilities:
         members = [vars(member.capabilities) for member in self._members()]
         common = {name: min(member[name] for member in members) for name in members[0]}
-        return Capabilities(**common | {"several_columns": False})
+        return Capabilities(**common)
 
     def bind(self, X: Matrix, context: BindContext) -> MixedPricer:
         return MixedPricer([bind_family(member, X, context) for member in self._members()])
@@ -179,7 +178,9 @@ class MixedPricer(Pricer):
         outputs = np.concatenate([priced.outputs for priced in found])
         edges = np.concatenate([priced.edges for priced in found])
         target = np.concatenate([priced.target for priced in found])
-        return Priced(MixedLearners.concatenate(batches), outputs, edges, target).strongest()
+        best = best_of_targets(edges, target)
+        learners = MixedLearners.concatenate(batches).take(best)
+        return Priced(learners, outputs[best], edges[best], target[best])
 
 
 class MixedPlan(PricingPlan):
@@ -207,6 +208,12 @@ class MixedPlan(PricingPlan):
         edges, target = np.concatenate(edges), np.concatenate(target)
         best = best_of_targets(edges, target)
         return Chosen(MixedLearners.concatenate(learners).take(best), edges[best], target[best])
+
+
+def best_of_targets(edges, target) -> np.ndarray:
+    """Return the index of the largest edge of each target, by target; in a tie, the first."""
+    order = np.lexsort((-edges, target))  # stable
+    return order[np.diff(target[order], prepend=-1) > 0]
 
 
 def _addressed(name, conversation):

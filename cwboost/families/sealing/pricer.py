@@ -84,8 +84,7 @@ class SealedPricer(Pricer):
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price`; ``target`` of the result is an array."""
-        n_columns = request.n_columns
-        priced = self._checked(self.pricer.price, weights, request, len(weights), n_columns)
+        priced = self._checked(self.pricer.price, weights, request, len(weights))
         fault = find_false_edge(
             weights, priced.outputs, priced.edges, priced.target, self.exact, self._n_threads
         )
@@ -94,7 +93,7 @@ class SealedPricer(Pricer):
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price_shared`; ``target`` of the result is an array."""
-        priced = self._checked(self.pricer.price_shared, weights, request, 1, 1)
+        priced = self._checked(self.pricer.price_shared, weights, request, 1)
         fault = find_false_shared_edge(weights, priced.outputs, priced.edges, self._n_threads)
         self._refuse_edge(fault, priced)
         return priced
@@ -115,11 +114,11 @@ class SealedPricer(Pricer):
             return None
         return SealedPricer(pricer, self.family, self.sample, context)
 
-    def _checked(self, method, weights, request, n_targets: int, n_columns: int) -> Priced:
+    def _checked(self, method, weights, request, n_targets: int) -> Priced:
         """Call a method of pricing; check the form of its result, and the outputs if it is due."""
         self.n_calls += 1
         found = noted(self._where, method, read_only(weights), request)
-        priced = check_priced(found, self.family, self.n_samples, n_targets, n_columns, self.fault)
+        priced = check_priced(found, self.family, self.n_samples, n_targets, self.fault)
         # If nothing pays, training ends.
         pays = max(priced.edges.tolist(), default=-np.inf) > request.min_edge
         if self._is_due() or not pays:
@@ -187,16 +186,16 @@ class SealedPricer(Pricer):
 
 
 def check_priced(
-    priced, family: WeakLearnerFamily, n_samples: int, n_targets: int, n_columns: int, fault
+    priced, family: WeakLearnerFamily, n_samples: int, n_targets: int, fault
 ) -> Priced:
     """Check the form of a result of pricing; return it with its targets written out.
 
-    `n_columns` is that of `PricingRequest`. `fault` maps a message to the error that is raised.
+    `fault` maps a message to the error that is raised.
     """
     if not isinstance(priced, Priced):
         raise fault(f"pricing must return a Priced, got {type(priced).__name__}")
     learners, outputs, edges, target = priced.learners, priced.outputs, priced.edges, priced.target
-    target = check_learners(learners, edges, target, family, n_targets, n_columns, fault)
+    target = check_learners(learners, edges, target, family, n_targets, fault)
     check_array("outputs", outputs, UINT8, (len(learners), (n_samples + 7) // 8), fault)
     if not outputs.flags.c_contiguous:
         raise fault("outputs must be C-contiguous")
@@ -204,7 +203,7 @@ def check_priced(
     return Priced(learners, outputs, edges, target)
 
 
-def check_learners(learners, edges, target, family, n_targets, n_columns, fault) -> np.ndarray:
+def check_learners(learners, edges, target, family, n_targets, fault) -> np.ndarray:
     """Check priced learners, their edges and targets; return the targets. See `check_priced`."""
     wanted = family.learners_type
     if not isinstance(learners, wanted):
@@ -215,7 +214,10 @@ def check_learners(learners, edges, target, family, n_targets, n_columns, fault)
             raise fault(f"learners must be {n_targets}, one per target, got {n}")
         target = np.arange(n)
     else:
-        _check_target(target, n, n_targets, n_columns, fault)
+        check_array("target", target, INT64, (n,), fault)
+        is_within = n == 0 or (target[0] >= 0 and target[-1] < n_targets)
+        if not is_within or (target[1:] <= target[:-1]).any():
+            raise fault(f"target must ascend within 0..{n_targets - 1}, got {target}")
     check_array("edges", edges, FLOAT64, (n,), fault)
     if not np.isfinite(edges).all():
         raise fault(f"edges must be finite, got {edges}")
@@ -239,18 +241,6 @@ def check_division(division, learners_type: type, n_samples: int, fault) -> None
     largest = cells.view(np.uint32).max(initial=0)
     if n_cells < 1 or largest >= n_cells:
         raise fault(f"cells must be below n_cells, {n_cells}, got {largest}")
-
-
-def _check_target(target, n: int, n_targets: int, n_columns: int, fault) -> None:
-    check_array("target", target, INT64, (n,), fault)
-    ascends = n == 0 or (target[0] >= 0 and target[-1] < n_targets)
-    if not ascends or (target[1:] < target[:-1]).any():
-        raise fault(f"target must ascend within 0..{n_targets - 1}, got {target}")
-    if (target[n_columns:] == target[:-n_columns]).any():
-        raise fault(
-            f"target must have at most {n_columns} learners each, the request's n_columns, got "
-            f"{np.bincount(target).max()}"
-        )
 
 
 def certificate(bound: float, objective: float, fault: Callable) -> dict[str, float]:
