@@ -38,18 +38,16 @@ __all__ = ["CWBoostClassifier"]
 
 
 class CWBoostClassifier(BoostingClassifier):
-    r"""Multi-class boosting by column generation with separate weak learners for each class.
+    r"""Boosted trees for two classes or many, with settings chosen by the data.
 
-    Every round prices one weak learner per class and corrects the coefficients by fast coordinate
-    descent on
+    Without an argument, `fit` takes a table as it is, with categories and gaps. It starts from a
+    kernel regression if that predicts well out of sample, grows one tree per round for all classes
+    together, and does as many rounds as a holdout run finds best, which also sets the scale of the
+    probabilities. ``plan_`` has what was decided, with reasons. The same data and `random_state`
+    give the same model, bit for bit, on any number of threads.
 
-    .. math::
-
-        \min_{\mathrm{coef} \ge 0} \; \sum_j \mathrm{coef}_j + \frac{C}{p}
-        \sum_i w_i \sum_{y \ne y_i} e^{-\mathrm{margin}_{i,y}}, \qquad p = (K - 1) \sum_i w_i,
-
-    over K classes and examples of weight w_i [1]_. The margin of an example over a class y is the
-    score of its own class minus that of y.
+    With ``correction="total"``, it is the method of the paper [1]_, whose optimum is certified by a
+    dual bound; see Notes.
 
     Parameters
     ----------
@@ -66,48 +64,15 @@ class CWBoostClassifier(BoostingClassifier):
         Number of rounds; each adds at most one column per class. In stage-wise training, "auto" is
         the number that a holdout run finds best, at most ``30 / learning_rate``; if fit gets X_val,
         early stopping on these examples replaces the holdout run. With "total" it is 400.
-    C : float or None, default=None
-        Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
-        "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
-    correction : {"stagewise", "total"}, default="stagewise"
-        Correct only the new coefficients of each round (CW-1) or all of them (CW, the method of
-        the paper). With "stagewise", a round grows one tree for all classes, and every class takes
-        its own step in every leaf; with "total" and with constraints, it grows one tree per class,
-        with outputs -1 and +1.
-    max_working_sets : int, default=2
-        Passes of coordinate descent per round (tau_max); "stagewise" always does one.
-    epsilon : float, default=0.1
-        Violation above which "total" corrects a coefficient again; "stagewise" does not use it.
     learning_rate : float or None, default=None
         In (0, 1]. Fraction of the exact coordinate step taken for a new coefficient. None is 0.1
         with "stagewise", and less if a holdout run finds that fewer than 80 rounds suffice: fit
         then does up to 80 smaller ones. "total" solves for every coefficient: None or 1.
-    subsample : float or None, default=None
-        In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
-        every round. None is 1, and 0.5 if "stagewise" training prices one weak learner per class.
-    solver : {"fcd", "fcd_printed", "lbfgsb"}, default="fcd"
-        Solver of the restricted master; the others are for comparison, and for "total" only.
-        "fcd_printed" is Algorithm 2 exactly as printed: later passes draw with replacement and
-        take no subspace steps.
-    tol : float, default=1e-7
-        Training stops if a round lowers the objective by less than this fraction of it; if rounds
-        draw examples, or the weak learner draws what it prices, if ten rounds in a row do.
     early_stopping : bool, {"logloss", "error", "loss"}, str or callable, default=False
         Stop by a measure on held-out examples: the log loss of calibrated probabilities
         ("logloss" or True), the error rate, the mean pair loss, or a scikit-learn scorer, by name
         or as ``scorer(estimator, X, y)``. The model keeps the rounds up to the best, with log
         loss up to the last that is within 2% of it.
-    validation_fraction : float, default=0.1
-        Fraction of the examples held out (stratified) for early stopping, unless fit gets X_val or
-        `cv` is given.
-    cv : splitter of scikit-learn, iterable of (train, test) rows, or None, default=None
-        Chooses which examples the holdout run and early stopping leave out: the test part of the
-        last split, in the holdout run on small data also those of up to two splits before it. With
-        `TimeSeriesSplit`, the last part of time is held out. None draws by class: whole `groups`
-        of `fit`, or without these whole sets of equal rows.
-    n_iter_no_change : int or "auto", default="auto"
-        Rounds without improvement after which early stopping stops. "auto" is
-        ``15 / learning_rate``, and at least 20.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
         Columns of categories: a mask, places or names; "from_dtype" takes the columns of a
         frame that have a categorical dtype, None takes none. Categories may be text, numbers or
@@ -121,13 +86,6 @@ class CWBoostClassifier(BoostingClassifier):
         column, or of two.
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class; "balanced" gives all the same total.
-    warm_start : bool, default=False
-        Continue from the fitted model, with more rounds or other parameters, but weak learners of
-        the same kind; what is trained already, the init model too, stays as it is, so that no
-        constraints can be added. With the same data and parameters, the result equals that of one
-        uninterrupted fit, bit for bit.
-    callbacks : list or None, default=None
-        Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices: what the family draws, `subsample`, the order of coordinate
         updates, the split for early stopping. An int makes fits repeatable.
@@ -136,10 +94,53 @@ class CWBoostClassifier(BoostingClassifier):
         most one per core. The model does not depend on it.
     verbose : int, default=0
         1 shows a progress bar with loss, gap and errors.
+    subsample : float or None, default=None
+        In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
+        every round. None is 1, and 0.5 if "stagewise" training prices one weak learner per class.
+    validation_fraction : float, default=0.1
+        Fraction of the examples held out (stratified) for early stopping, unless fit gets X_val or
+        `cv` is given.
+    cv : splitter of scikit-learn, iterable of (train, test) rows, or None, default=None
+        Chooses which examples the holdout run and early stopping leave out: the test part of the
+        last split, in the holdout run on small data also those of up to two splits before it. With
+        `TimeSeriesSplit`, the last part of time is held out. None draws by class: whole `groups`
+        of `fit`, or without these whole sets of equal rows.
+    n_iter_no_change : int or "auto", default="auto"
+        Rounds without improvement after which early stopping stops. "auto" is
+        ``15 / learning_rate``, and at least 20.
+    tol : float, default=1e-7
+        Training stops if a round lowers the objective by less than this fraction of it; if rounds
+        draw examples, or the weak learner draws what it prices, if ten rounds in a row do.
     probability_scale : float or "auto", default="auto"
         Factor of the scores in the softmax of `predict_proba`. "auto" fits it on held-out examples
         if there are any (X_val, or early stopping), else, in stage-wise training of 20 rounds or
         more, on the examples that a holdout run leaves out, else it is 2, which inverts the loss.
+    warm_start : bool, default=False
+        Continue from the fitted model, with more rounds or other parameters, but weak learners of
+        the same kind; what is trained already, the init model too, stays as it is, so that no
+        constraints can be added. With the same data and parameters, the result equals that of one
+        uninterrupted fit, bit for bit.
+    callbacks : list or None, default=None
+        Objects with ``on_round_end(state)``; one that returns True stops training.
+
+    Other Parameters
+    ----------------
+    correction : {"stagewise", "total"}, default="stagewise"
+        "stagewise" corrects only the new coefficients of each round (CW-1): a round grows one tree
+        for all classes, and every class takes its own step in every leaf. "total" corrects all of
+        them (CW, the method of the paper); with it, and with constraints, a round grows one tree
+        per class, with outputs -1 and +1.
+    C : float or None, default=None
+        Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
+        "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
+    max_working_sets : int, default=2
+        Passes of coordinate descent per round (tau_max); "stagewise" always does one.
+    epsilon : float, default=0.1
+        Violation above which "total" corrects a coefficient again; "stagewise" does not use it.
+    solver : {"fcd", "fcd_printed", "lbfgsb"}, default="fcd"
+        Solver of the restricted master; the others are for comparison, and for "total" only.
+        "fcd_printed" is Algorithm 2 exactly as printed: later passes draw with replacement and
+        take no subspace steps.
 
     Attributes
     ----------
@@ -180,6 +181,23 @@ class CWBoostClassifier(BoostingClassifier):
         or, after `thin`, "thinned". With "optimal" exact pricing found no weak learner of the
         family that could lower the objective.
 
+    Notes
+    -----
+    Every round prices weak learners and corrects the coefficients by fast coordinate descent on
+
+    .. math::
+
+        \min_{\mathrm{coef} \ge 0} \; \sum_j \mathrm{coef}_j + \frac{C}{p}
+        \sum_i w_i \sum_{y \ne y_i} e^{-\mathrm{margin}_{i,y}}, \qquad p = (K - 1) \sum_i w_i,
+
+    over K classes and examples of weight w_i. The margin of an example over a class y is the score
+    of its own class minus that of y. Stage-wise training has no penalty of the coefficients, unless
+    `C` is given, and takes a fraction `learning_rate` of each step. Total correction solves the
+    problem over all columns in every round; if pricing is exact, as that of stumps, ``history_``
+    has a lower bound on its optimum over all weak learners of the family.
+
+    The paper's method is ``CWBoostClassifier("stump", init=None, correction="total")``.
+
     References
     ----------
     .. [1] Lin, Shen, van den Hengel and Suter, "Fast training of effective multi-class boosting
@@ -204,56 +222,56 @@ class CWBoostClassifier(BoostingClassifier):
     def __init__(
         self,
         weak_learner: str | WeakLearnerFamily | Sequence[str | WeakLearnerFamily] = "auto",
+        *,
         init: InitModel | ClassifierMixin | str | None = "auto",
         n_estimators: int | str = "auto",
-        C: float | None = None,
-        correction: str = "stagewise",
-        max_working_sets: int = 2,
-        epsilon: float = 0.1,
         learning_rate: float | None = None,
-        subsample: float | None = None,
-        solver: str = "fcd",
-        tol: float = 1e-7,
         early_stopping: bool | str | Callable[..., float] = False,
-        validation_fraction: float = 0.1,
-        cv: Any = None,
-        n_iter_no_change: int | str = "auto",
         categorical_features: ArrayLike | str | None = "from_dtype",
         monotonic_cst: ArrayLike | Mapping[Any, Any] | None = None,
         interaction_cst: Sequence[Collection[Any]] | str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
-        warm_start: bool = False,
-        callbacks: list[Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        subsample: float | None = None,
+        validation_fraction: float = 0.1,
+        cv: Any = None,
+        n_iter_no_change: int | str = "auto",
+        tol: float = 1e-7,
         probability_scale: float | str = "auto",
+        warm_start: bool = False,
+        callbacks: list[Any] | None = None,
+        correction: str = "stagewise",
+        C: float | None = None,
+        max_working_sets: int = 2,
+        epsilon: float = 0.1,
+        solver: str = "fcd",
     ) -> None:
         self.weak_learner = weak_learner
         self.init = init
         self.n_estimators = n_estimators
-        self.C = C
-        self.correction = correction
-        self.max_working_sets = max_working_sets
-        self.epsilon = epsilon
         self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.solver = solver
-        self.tol = tol
         self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.cv = cv
-        self.n_iter_no_change = n_iter_no_change
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.callbacks = callbacks
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.subsample = subsample
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
         self.probability_scale = probability_scale
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.correction = correction
+        self.C = C
+        self.max_working_sets = max_working_sets
+        self.epsilon = epsilon
+        self.solver = solver
 
     @with_callbacks
     def fit(

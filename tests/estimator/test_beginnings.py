@@ -39,7 +39,6 @@ CHANGES = {
     "n_estimators": MORE,
     "C": 20.0,
     "correction": {"total": "stagewise", "constrained": "stagewise", "stagewise": "total"},
-    "columns_per_round": {"total": 2, "constrained": 2, "stagewise": 1},
     "max_working_sets": 5,
     "epsilon": 1e-3,
     "learning_rate": {"total": 1.0, "constrained": 1.0, "stagewise": 0.5},

@@ -95,7 +95,9 @@ STOPS = {
 @pytest.mark.parametrize("stop", STOPS)
 def test_training_that_has_ended_stays_ended(stop):
     """Whatever ended it; a smaller `tol` lets it go on."""
-    clf = CWBoostClassifier("stump", None, 400, warm_start=True, random_state=0, **STOPS[stop])
+    clf = CWBoostClassifier(
+        "stump", init=None, n_estimators=400, warm_start=True, random_state=0, **STOPS[stop]
+    )
     n_iter = fit(clf, False).n_iter_
     for n_rounds in (500, 1000):
         fit(clf, False, n_estimators=n_rounds)

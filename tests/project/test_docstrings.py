@@ -9,7 +9,9 @@ import pytest
 from import_graph import ROOT
 
 MODULES = ["callbacks", "dask", "datasets", "hookspecs", "kernels", "plotting"]
-SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", re.MULTILINE | re.DOTALL)
+SECTION = re.compile(
+    r"^(?:Other )?Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", re.MULTILINE | re.DOTALL
+)
 
 
 def public(module):
@@ -38,9 +40,8 @@ def described(name, found):
 
 
 def parameters_of(text):
-    """Parameters that a docstring describes: in their section, or in a sentence."""
-    section = SECTION.search(text)
-    lines = section.group(1).splitlines() if section else []
+    """Parameters that a docstring describes: in their sections, or in a sentence."""
+    lines = [line for section in SECTION.findall(text) for line in section.splitlines()]
     heads = [line.partition(":")[0] for line in lines if re.match(r"[*\w]", line)]
     names = {name.strip(" *") for head in heads for name in head.split(",")}
     return names | set(re.findall(r"`+\**(\w+)`+", text))
