@@ -117,10 +117,10 @@ class TimeLimit:
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = CWBoostClassifier("stump", n_estimators=100, callbacks=[TimeLimit(0)]).fit(X, y)
     >>> clf.n_iter_, clf.stop_reason_
-    (1, 'max_seconds')
+    (1, 'time limit')
     """
 
-    stop_reason = "max_seconds"
+    stop_reason = "time limit"
     seconds: float
 
     def __init__(self, seconds: float) -> None:

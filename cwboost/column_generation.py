@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from cwboost._kernels.common.short_arrays import any_above, count_set, covers, largest
+from cwboost._kernels.common.short_arrays import any_above, covers, largest
 from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import Changes, RecordedColumns
 from cwboost.families.contract import Division, Priced, PricingRequest
@@ -99,10 +99,10 @@ class ColumnGeneration:
         priced, edges = self.price()
         self.observe_bound(priced, edges)
         priced_at = perf_counter()
-        layers, n_new = self.add_columns(priced, edges)
-        if not self.is_worth_solving(layers, n_new):
+        layer, n_new = self.add_columns(priced, edges)
+        if not self.is_worth_solving(layer, n_new):
             return self.end(priced.learners)
-        report = self.solve(layers)
+        report = self.solve(layer)
         changes = self.columns.changes(self.master.coef_matrix)
         objective = self.record(report, changes, priced_at - start, perf_counter() - priced_at)
         return self.schedule.goes_on(objective)
@@ -176,35 +176,35 @@ class ColumnGeneration:
     def add_columns(self, priced, edges) -> tuple[np.ndarray, int]:
         """Add the columns that violate their dual constraint.
 
-        Return the rows of each class's columns in the master, (n_layers, n_classes), -1 for none,
-        and the number of columns that were not there already.
+        Return the row of each class's column in the master, (n_classes,), -1 for none, and the
+        number of columns that were not there already.
         """
         classes = priced.target + self.first_priced
-        layers, new, classes, rows = self.master.add_paying(priced, edges, PAYS, classes)
+        layer, new, classes, rows = self.master.add_paying(priced, edges, PAYS, classes)
         if len(new):
             learners = priced.learners if len(new) == len(edges) else priced.learners.take(new)
             ids = self.model.add_learners(learners, edges[new])
             self.columns.assign(classes, rows, ids, self.master.coef_matrix.shape[1])
-        return layers, len(new)
+        return layer, len(new)
 
-    def is_worth_solving(self, layers, n_new) -> bool:
+    def is_worth_solving(self, layer, n_new) -> bool:
         """Decide by the columns that pay whether to solve the master, and how precisely."""
         if n_new:
             self.schedule.loosen()
             return True
-        if self.settings.stagewise and count_set(layers):
+        if self.settings.stagewise and (layer >= 0).any():
             return True
         return self.n_rounds > 0 and self.schedule.tighten(self.master.objective)
 
-    def solve(self, layers) -> SolverReport:
-        """Solve the restricted master, beginning with the columns of `layers` (Algorithm 2)."""
+    def solve(self, layer) -> SolverReport:
+        """Solve the restricted master, beginning with the columns of `layer` (Algorithm 2)."""
         if self.settings.solver == "lbfgsb":
             report = lbfgsb(self.master)
         else:
             printed = self.settings.solver == "fcd_printed"
             report = fcd(
                 self.master,
-                layers,
+                layer,
                 epsilon=self.schedule.epsilon,
                 max_working_sets=self.schedule.max_working_sets,
                 order="random" if printed else "permutation",

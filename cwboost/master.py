@@ -343,13 +343,12 @@ class RestrictedMaster(Master):
     def add_paying(self, priced, edges, bound, classes) -> tuple[np.ndarray, ...]:
         """Add the priced columns whose edge is above a bound, at coefficient zero.
 
-        `edges` are in units of one, and `classes` ascend.
+        `edges` are in units of one, at most one per class.
 
         Returns
         -------
-        layers : ndarray of shape (n_layers, n_classes), int64
-            The rows of the columns that pay in layers of one column per class, -1 for none; at
-            least one layer.
+        layer : ndarray of shape (n_classes,), int64
+            The row of each class's column that pays, -1 for none.
         new : ndarray of shape (n_new,), int64
             Indices of those that were not stored already.
         classes_of_new, rows_of_new : ndarray of shape (n_new,), int64

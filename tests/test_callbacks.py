@@ -179,7 +179,7 @@ def test_callbacks_may_stop_training_and_all_are_called(booster):
     clf = booster("stump", n_estimators=5, callbacks=[stop, other]).fit(X, Y)
     assert clf.stop_reason_ == "callback" and clf.n_iter_ == 3
     assert stop.told == other.told == [1, 2, 3]
-    assert clf.set_params(callbacks=[TimeLimit(0)]).fit(X, Y).stop_reason_ == "max_seconds"
+    assert clf.set_params(callbacks=[TimeLimit(0)]).fit(X, Y).stop_reason_ == "time limit"
 
 
 def test_estimators_with_callbacks_can_be_cloned_and_pickled(tmp_path):

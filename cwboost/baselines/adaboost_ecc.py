@@ -133,13 +133,11 @@ class AdaBoostECCClassifier(BaselineClassifier):
     Parameters
     ----------
     weak_learner : str, WeakLearnerFamily or list of these, default="stump"
-        Registered name of a family, an instance with its hyper-parameters, or several to mix.
+        As for `CWBoostClassifier`.
     n_estimators : int, default=200
         Number of rounds; each adds one weak learner.
     smoothing : float, > 0, default=1e-3
         Bounds a coefficient by about log(1 / smoothing) / 2.
-    max_seconds : float or None, default=None
-        Training stops after the first round that ends later than this after the start of `fit`.
     random_state : int, RandomState instance or None, default=None
         Generator for the codes and for the family.
     categorical_features, callbacks, n_jobs, verbose
@@ -147,7 +145,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, categories_, family_
+    classes_, n_features_in_, feature_names_in_, categories_, family_, n_iter_
         As of `CWBoostClassifier`.
     ensemble_ : Ensemble
         Coefficients and offsets, as g = (alpha - beta) / 2 + (alpha + beta) / 2 h.
@@ -155,12 +153,10 @@ class AdaBoostECCClassifier(BaselineClassifier):
         objective (the loss above, relative to its initial value), edge (1 - 2 pseudo-loss),
         code_mass (U), alpha, beta, n_nonzero, pricing_seconds (with the choice of the code),
         solver_seconds, train_error, valid_error; dual_bound, gap and max_violation are NaN.
-    n_iter_ : int
-        Number of rounds trained.
     stop_reason_ : str
         "n_estimators"; "no column" (no learner had an edge for any of the round's 20 codes);
         "perfect weak learner" (two classes only: a learner without errors; with more classes
-        training continues with another code); "max_seconds" or "callback".
+        training continues with another code); or that of a callback.
 
     References
     ----------
@@ -184,7 +180,6 @@ class AdaBoostECCClassifier(BaselineClassifier):
         n_estimators: int = 200,
         smoothing: float = 1e-3,
         categorical_features: ArrayLike | str | None = "from_dtype",
-        max_seconds: float | None = None,
         callbacks: list[Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -194,7 +189,6 @@ class AdaBoostECCClassifier(BaselineClassifier):
         self.n_estimators = n_estimators
         self.smoothing = smoothing
         self.categorical_features = categorical_features
-        self.max_seconds = max_seconds
         self.callbacks = callbacks
         self.random_state = random_state
         self.n_jobs = n_jobs

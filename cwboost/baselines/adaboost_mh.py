@@ -45,11 +45,9 @@ class AdaBoostMHClassifier(BaselineClassifier):
     Parameters
     ----------
     weak_learner : str, WeakLearnerFamily or list of these, default="stump"
-        Registered name of a family, an instance with its hyper-parameters, or several to mix.
+        As for `CWBoostClassifier`.
     n_estimators : int, default=200
         Number of rounds; each adds one weak learner.
-    max_seconds : float or None, default=None
-        Training stops after the first round that ends later than this after the start of `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of what the family draws.
     categorical_features, callbacks, n_jobs, verbose
@@ -57,19 +55,17 @@ class AdaBoostMHClassifier(BaselineClassifier):
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, categories_, family_
+    classes_, n_features_in_, feature_names_in_, categories_, family_, n_iter_
         As of `CWBoostClassifier`.
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
         objective (the loss above), edge (r), coefficient, n_nonzero, pricing_seconds,
         solver_seconds (weights and scores), train_error, valid_error; dual_bound, gap and
         max_violation are NaN.
-    n_iter_ : int
-        Number of rounds trained.
     stop_reason_ : str
         "n_estimators", "perfect weak learner" (the last learner has no errors; every further
         round would find it again), "no column" (the best learner has no edge and was not added),
-        "max_seconds" or "callback".
+        or that of a callback.
 
     References
     ----------
@@ -90,7 +86,6 @@ class AdaBoostMHClassifier(BaselineClassifier):
         weak_learner: str | WeakLearnerFamily | Sequence[str | WeakLearnerFamily] = "stump",
         n_estimators: int = 200,
         categorical_features: ArrayLike | str | None = "from_dtype",
-        max_seconds: float | None = None,
         callbacks: list[Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -99,7 +94,6 @@ class AdaBoostMHClassifier(BaselineClassifier):
         self.weak_learner = weak_learner
         self.n_estimators = n_estimators
         self.categorical_features = categorical_features
-        self.max_seconds = max_seconds
         self.callbacks = callbacks
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -68,7 +68,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
     Parameters
     ----------
     weak_learner : str, WeakLearnerFamily or list of these, default="stump"
-        Registered name of a family, an instance with its hyper-parameters, or several to mix.
+        As for `CWBoostClassifier`.
     n_estimators : int, default=200
         Number of rounds.
     code : str or array-like of shape (n_classes, n_bits), default="random"
@@ -79,8 +79,6 @@ class AdaBoostMOClassifier(BaselineClassifier):
     code_size : int or None, default=None
         Number of bits of a random code; None is ``ceil(10 log2 n_classes)``, but at most the
         number of splits.
-    max_seconds : float or None, default=None
-        Training stops after the first round that ends later than this after the start of `fit`.
     random_state : int, RandomState instance or None, default=None
         Generator for the random code and for the family.
     categorical_features, callbacks, n_jobs, verbose
@@ -89,14 +87,12 @@ class AdaBoostMOClassifier(BaselineClassifier):
     Attributes
     ----------
     code_ : ndarray of shape (n_classes, n_bits), int8
-    classes_, n_features_in_, feature_names_in_, categories_, family_
+    classes_, n_features_in_, feature_names_in_, categories_, family_, n_iter_
         As of `CWBoostClassifier`.
     ensemble_ : Ensemble
         Its scores are the scores of the bits.
     history_ : dict of ndarrays of shape (n_rounds,)
         As for `AdaBoostMHClassifier`; the objective is the mean of exp(-M(y_i, b) f_b(x_i)).
-    n_iter_ : int
-        Number of rounds trained.
     stop_reason_ : str
         As for `AdaBoostMHClassifier`.
 
@@ -126,7 +122,6 @@ class AdaBoostMOClassifier(BaselineClassifier):
         code: str | ArrayLike = "random",
         code_size: int | None = None,
         categorical_features: ArrayLike | str | None = "from_dtype",
-        max_seconds: float | None = None,
         callbacks: list[Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -137,7 +132,6 @@ class AdaBoostMOClassifier(BaselineClassifier):
         self.code = code
         self.code_size = code_size
         self.categorical_features = categorical_features
-        self.max_seconds = max_seconds
         self.callbacks = callbacks
         self.random_state = random_state
         self.n_jobs = n_jobs

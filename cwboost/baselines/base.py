@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
-from cwboost.callbacks import TimeLimit
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.binding import Binder
 from cwboost.estimator.checks import (
@@ -63,18 +62,14 @@ class BaselineClassifier(BoostingClassifier):
             schema = self._learn_schema(X)
             examples = read(arguments, schema, self._check_columns, class_weight)
             training = self._training(examples, generator_of(self.random_state))
-            callbacks = list(self.callbacks or [])
-            if self.max_seconds is not None:
-                callbacks.append(TimeLimit(self.max_seconds))
             outcome = self._outcome(training, schema, examples.classes)
+            callbacks = list(self.callbacks or [])
             fitting.run(RoundLoop(training, self.n_estimators, outcome, callbacks))
         return self
 
     def _check_parameters(self) -> None:
         """Check the common parameters; a subclass extends this for its own."""
         check_number("n_estimators", self.n_estimators, Integral, 1)
-        if self.max_seconds is not None:
-            check_number("max_seconds", self.max_seconds, Real, 0.0)
         check_callbacks(self.callbacks)
         check_verbose(self.verbose)
 

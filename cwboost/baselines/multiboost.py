@@ -59,19 +59,19 @@ class SharedColumnGeneration(ColumnGeneration):
         """Add the best of the learners priced for the classes, for all classes (eq. colgen_mb)."""
         n_classes = self.master.n_classes
         if not (edges > PAYS).any():
-            return np.full((1, n_classes), -1), 0
+            return np.full(n_classes, -1), 0
         best = int(np.argmax(edges))
         (row,), (is_new,) = self.master.add([best], priced.outputs[[best]])
         if is_new:
             (learner,) = self.model.add_learners(priced.learners.take([best]), edges[[best]])
             self.columns.assign([best], [row], [learner], self.master.coef_matrix.shape[1])
             self.columns.share(row, learner)
-        return np.full((1, n_classes), row), int(is_new)
+        return np.full(n_classes, row), int(is_new)
 
-    def solve(self, layers):
+    def solve(self, layer):
         """Solve the restricted master: in a few passes, or by L-BFGS-B until its gap is small."""
         if self.settings.solver == "fcd":
-            return super().solve(layers)
+            return super().solve(layer)
         gap_tol = self.gap_tol * (POLISH if self.schedule.polishing else 1.0)
         with one_thread(self._libraries):
             report = lbfgsb(
@@ -132,7 +132,7 @@ class MultiBoostClassifier(BaselineClassifier):
     Parameters
     ----------
     weak_learner : str, WeakLearnerFamily or list of these, default="stump"
-        Registered name of a family, an instance with its hyper-parameters, or several to mix.
+        As for `CWBoostClassifier`.
     n_estimators : int, default=200
         Number of rounds; each adds one weak learner.
     C : float, default=1e4
@@ -149,8 +149,6 @@ class MultiBoostClassifier(BaselineClassifier):
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class, by label; "balanced" gives every class
         the same total weight.
-    max_seconds : float or None, default=None
-        Training stops after the first round that ends later than this after the start of `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices: what the family draws and the order of coordinate updates.
     categorical_features, callbacks, n_jobs, verbose
@@ -158,17 +156,15 @@ class MultiBoostClassifier(BaselineClassifier):
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, categories_, family_
+    classes_, n_features_in_, feature_names_in_, categories_, family_, n_iter_
         As of `CWBoostClassifier`.
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
         objective, dual_bound (over all weak learners, best so far, NaN if pricing is not
         exact), gap, max_violation, n_nonzero, pricing_seconds, solver_seconds, train_error,
         valid_error, and master_gap, the final relative gap over the columns.
-    n_iter_ : int
-        Number of rounds trained.
     stop_reason_ : str
-        "n_estimators", "tol", "optimal", "no column", "max_seconds" or "callback".
+        "n_estimators", "tol", "optimal", "no column" or that of a callback.
 
     Warns
     -----
@@ -202,7 +198,6 @@ class MultiBoostClassifier(BaselineClassifier):
         tol: float = 1e-7,
         categorical_features: ArrayLike | str | None = "from_dtype",
         class_weight: Mapping[Any, float] | str | None = None,
-        max_seconds: float | None = None,
         callbacks: list[Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -217,7 +212,6 @@ class MultiBoostClassifier(BaselineClassifier):
         self.tol = tol
         self.categorical_features = categorical_features
         self.class_weight = class_weight
-        self.max_seconds = max_seconds
         self.callbacks = callbacks
         self.random_state = random_state
         self.n_jobs = n_jobs

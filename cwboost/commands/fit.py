@@ -44,7 +44,7 @@ REASONS = {
     "optimal": "no weak learner of the family can lower the objective",
     "no column": "no weak learner was found that lowers the objective",
     "early stopping": "the validation examples gain no more",
-    "max_seconds": "the time given by max_seconds is over",
+    "time limit": "the time that a callback gives is over",
 }
 
 METHODS = {

@@ -18,7 +18,6 @@ from cwboost.master import (
     scale_of_cells,
     steps_of_cells,
 )
-from cwboost.solvers.fcd import as_layers
 
 __all__ = ["PartitionedMaster", "sum_in_order"]
 
@@ -130,8 +129,9 @@ class PartitionedMaster(Master):
             self._unsent.append(("keep", (classes[new],)))
         self._edges = None
         self._make_room()
-        layers = as_layers(classes[paying], rows, self.n_classes)
-        return layers, new, classes[new], rows[is_new]
+        layer = np.full(self.n_classes, -1)
+        layer[classes[paying]] = rows
+        return layer, new, classes[new], rows[is_new]
 
     def update_layer(self, rows, step: float = 1.0) -> None:
         """Update the columns taken last on their joint-sign tables; see `RestrictedMaster`."""

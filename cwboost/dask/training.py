@@ -144,16 +144,16 @@ class PartitionedTraining(ColumnGeneration):
         share = self.settings.subsample
         return SampleOfRows(share, int(self.rng.integers(2**63))) if share < 1.0 else None
 
-    def solve(self, layers) -> SolverReport:
+    def solve(self, layer) -> SolverReport:
         """Solve for the layer on its tables; with total correction, for all coefficients.
 
         Coordinate passes over all examples would need one exchange per coordinate. L-BFGS-B takes
         one per evaluation of objective and gradient.
         """
         if self.settings.stagewise:
-            return super().solve(layers)
-        if (np.asarray(layers) >= 0).any():
-            first_pass(self.master, layers, 1.0)
+            return super().solve(layer)
+        if (layer >= 0).any():
+            first_pass(self.master, layer, 1.0)
         schedule = self.schedule
         return lbfgsb(
             self.master,

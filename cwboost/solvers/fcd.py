@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
-from cwboost._kernels.common.short_arrays import count_set
 from cwboost._kernels.fcd.working_set import in_turns
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.subspace_steps import SubspaceSteps
 
-__all__ = ["ORDERS", "SolverReport", "as_layers", "fcd"]
+__all__ = ["ORDERS", "SolverReport", "fcd"]
 
-ORDERS = ("permutation", "random", "layers")
+ORDERS = ("permutation", "random")
 """Orders in which later passes of coordinate descent visit the working set."""
 
 
@@ -49,13 +47,13 @@ def fcd(
     epsilon: float = 0.1,
     max_working_sets: int = 2,
     order: str = "permutation",
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator,
     step: float = 1.0,
     subspace_steps: bool = True,
 ) -> SolverReport:
     """Run fast coordinate descent, Algorithm 2 of the paper, from the present coefficients.
 
-    `new_rows` is the first working set, one array per layer: the new column of each class, -1 for
+    `new_rows` is the first working set, one or several layers of one new column per class, -1 for
     none; see `first_pass`, which takes `step` as the fraction of the exact coordinate step. A
     column enters a later working set if its violation is above `epsilon`. There are up to
     `max_working_sets` passes (tau_max); with 1, the stage-wise mode, only the new columns are
@@ -64,8 +62,7 @@ def fcd(
     `order` is that of later passes over a working set of size s. "random" draws s times with
     replacement, as in the paper. "permutation" visits each column once, in a few turns of the
     classes, with classes and columns in random order; it reaches a lower objective in a fraction of
-    the time. "layers" visits one column per class at a time and updates these jointly on their
-    joint-sign tables, without randomness, hence without `rng`.
+    the time.
 
     If there may be two or more later passes, `subspace_steps` takes a Newton step in the span of
     the last moves after each of them; see `SubspaceSteps`. Algorithm 2 exactly as printed is
@@ -92,17 +89,6 @@ def fcd(
     return SolverReport(worst, max_working_sets, n_updates)
 
 
-def as_layers(classes, rows, n_classes) -> np.ndarray:
-    """Arrange columns in layers of one column per class, -1 for none; at least one layer.
-
-    `classes` ascend; `rows` has the row of each column among those of its class.
-    """
-    layer = np.arange(len(classes)) - np.searchsorted(classes, classes)
-    layers = np.full((layer.max(initial=0) + 1, n_classes), -1)
-    layers[layer, classes] = rows
-    return layers
-
-
 def first_pass(master, new_rows, step) -> int:
     """Make the first pass over the new columns, in order; return the number of columns.
 
@@ -113,7 +99,7 @@ def first_pass(master, new_rows, step) -> int:
     if step != 1.0 or len(new) <= LAYERS:
         for rows in new:
             master.update_layer(rows, step=step)
-        return count_set(new)
+        return np.count_nonzero(new >= 0)
     layers, classes = np.nonzero(new >= 0)
     if len(classes):
         rows, in_order = new[layers, classes], np.arange(len(classes))
@@ -125,11 +111,6 @@ def first_pass(master, new_rows, step) -> int:
 
 def update_working_set(master, classes, rows, order, rng) -> None:
     """Make one pass of coordinate updates over columns, which are sorted by class."""
-    if order == "layers":
-        bounds = np.searchsorted(classes, np.arange(1, master.n_classes))
-        for layer in zip_longest(*np.split(rows, bounds), fillvalue=-1):
-            master.update_layer(layer)
-        return
     if order == "random":
         picks = rng.integers(len(rows), size=len(rows))
         master.update_coordinates(classes[picks], rows[picks])

@@ -99,10 +99,9 @@ def solve_master(
         How many of the last columns of each class are new: FCD's first working set. All by
         default.
     sample_weight : array-like of shape (n_samples,), > 0, default=None
-    order : {"permutation", "random", "layers"}, default="permutation"
+    order : {"permutation", "random"}, default="permutation"
         Order in which FCD's later passes visit the working set. "permutation" visits each column
-        once, in random order. "random" draws with replacement, as in the paper. "layers" visits
-        one column per class at a time, without randomness.
+        once, in random order. "random" draws with replacement, as in the paper.
     subspace_steps : bool, default=True
         Take a Newton step in the span of the last moves between FCD's later passes.
         ``order="random", subspace_steps=False`` is Algorithm 2 exactly as printed, if `n_new` is
@@ -110,7 +109,7 @@ def solve_master(
     tol : float, default=1e-8
         Largest projected gradient at which L-BFGS-B stops.
     random_state : int, RandomState instance or None, default=None
-        For the orders that draw.
+        For the order of updates.
     n_threads : int, default=1
         The result does not depend on it.
 

@@ -79,7 +79,6 @@ REFUSED = [
     (CW, {"class_weight": [1.0, 1.0, 1.0]}, ValueError, r"class_weight' .*Got \[1.0"),
     (MULTI, {"gap_tol": 0.0}, ValueError, "gap_tol must be > 0"),
     (MULTI, {"max_working_sets": 1}, ValueError, "max_working_sets must be >= 2"),
-    (CLASSIFIERS[1:], {"max_seconds": -1}, ValueError, "max_seconds must be >= 0"),
     (ECC, {"smoothing": 0.0}, ValueError, "smoothing must be > 0"),
     (MO, {"code": "ecoc"}, ValueError, "code must be 'random'"),
     (MO, {"code": np.ones((3, 3))}, ValueError, "the same code word"),

@@ -5,7 +5,7 @@ Each costs a fraction of a microsecond, where the call of NumPy alone would take
 
 from libc.stdint cimport int64_t
 
-__all__ = ["any_above", "ascends_within", "count_set", "covers", "largest"]
+__all__ = ["any_above", "ascends_within", "covers", "largest"]
 
 
 def any_above(const double[:] values, double bound):
@@ -35,16 +35,6 @@ def ascends_within(const int64_t[:] numbers, int64_t n):
             return False
         last = numbers[k]
     return True
-
-
-def count_set(const int64_t[:, :] layers):
-    """Return the number of entries that are not negative."""
-    cdef Py_ssize_t i, k
-    cdef int64_t n = 0
-    for i in range(layers.shape[0]):
-        for k in range(layers.shape[1]):
-            n += layers[i, k] >= 0
-    return n
 
 
 def covers(const int64_t[:] numbers, int64_t n):

@@ -12,7 +12,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
 
 from cwboost._kernels.common.arrays cimport (
-    FLOAT64, INT64, UINT8, as_vector, data_of, length_of, matrix, new_matrix, new_vector, vector)
+    FLOAT64, INT64, UINT8, as_vector, data_of, length_of, matrix, new_vector, vector)
 
 
 cdef class ColumnStore:
@@ -70,14 +70,13 @@ cdef class ColumnStore:
         """Store columns whose edge is above `bound`; see `RestrictedMaster.add_paying`."""
         classes, edges = as_vector(classes, INT64), as_vector(edges, FLOAT64)
         cdef int64_t k, c, row, n = length_of(classes), n_new = 0, K = self.n_classes
-        cdef int64_t layer = 0, last = -1
         cdef uint8_t is_new
         cdef const double *edge = <const double *> vector(edges, FLOAT64, n)
         cdef const int64_t *class_of = <const int64_t *> data_of(classes)
         cdef const uint8_t *bits = <const uint8_t *> matrix(outputs, UINT8, n, self.n_bytes)
-        layers = new_matrix(most_of_a_class(edge, bound, class_of, n), K, INT64)
-        cdef int64_t *place = <int64_t *> data_of(layers)
-        for k in range(length_of(layers)):
+        layer = new_vector(K, INT64)
+        cdef int64_t *place = <int64_t *> data_of(layer)
+        for k in range(K):
             place[k] = -1
         new_, classes_, rows_ = new_vector(n, INT64), new_vector(n, INT64), new_vector(n, INT64)
         for k in range(n):
@@ -86,8 +85,7 @@ cdef class ColumnStore:
             c = class_of[k]
             is_new = 0
             row = self.store(c, bits + k * self.n_bytes, &is_new)
-            layer, last = layer + 1 if c == last else 0, c
-            place[layer * K + c] = row
+            place[c] = row
             if is_new:
                 (<int64_t *> data_of(new_))[n_new] = k
                 (<int64_t *> data_of(classes_))[n_new] = c
@@ -95,7 +93,7 @@ cdef class ColumnStore:
                 n_new += 1
         if n_new < n:
             new_, classes_, rows_ = new_[:n_new], classes_[:n_new], rows_[:n_new]
-        return layers, new_, classes_, rows_
+        return layer, new_, classes_, rows_
 
     cdef int64_t store(self, int64_t c, const uint8_t* bits, uint8_t* is_new) except -1:
         """Return the row of a column of class c; `is_new` becomes 1 if it was not there."""
@@ -165,17 +163,6 @@ cdef class ColumnStore:
             self.find(c, self.first[c] + row * self.n_bytes, &slot)
             self.slots[c][slot] = <int32_t> (row + 1)
         return 0
-
-
-cdef int64_t most_of_a_class(const double* edges, double bound, const int64_t* classes,
-                             int64_t n) noexcept nogil:
-    """Return the largest number of edges above `bound` per class, at least 1; classes ascend."""
-    cdef int64_t k, last = -1, here = 0, most = 1
-    for k in range(n):
-        if edges[k] > bound:
-            here, last = here + 1 if classes[k] == last else 1, classes[k]
-            most = max(most, here)
-    return most
 
 
 cdef uint64_t hashed(const uint8_t* bits, int64_t n) noexcept nogil:

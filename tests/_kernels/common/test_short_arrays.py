@@ -5,7 +5,6 @@ import pytest
 from cwboost._kernels.common.short_arrays import (
     any_above,
     ascends_within,
-    count_set,
     covers,
     largest,
 )
@@ -26,8 +25,3 @@ def test_numbers():
     assert not ascends_within(numbers[::2] - 1, 6)
     assert covers(numbers[:4], 3) and covers(numbers[:0], 0)
     assert not covers(numbers[:4], 4) and not covers(numbers[1:4], 3)
-
-
-def test_count_set():
-    assert count_set(np.array([[5, -1, 0, 7, -1], [-1, -1, 2, -1, -1]])) == 4
-    assert count_set(np.zeros((0, 3), dtype=np.int64)) == 0

@@ -86,7 +86,7 @@ def test_the_certificate_holds_if_all_are_exact(data):
         (lambda part: {"part": part + 1}, "'part' must name"),
         (lambda part: {"part": np.zeros_like(part)}, "'part' must name"),
         (lambda part: {"part": part.astype(np.int64)}, "int32"),
-        (lambda part: {"part": None}, "missing"),
+        (lambda part: {"part": None}, "arrays must be"),
         (lambda part: {"part": part - 1}, "'part' must name"),
     ],
 )
