@@ -33,4 +33,4 @@ sanitized -m pytest -c "$root/pyproject.toml" --rootdir="$root" -p no:cacheprovi
     "$root/tests/solvers" "$root/tests/ensemble/test_shapley.py" \
     "$root/tests/dask/test_partitions.py" "$@"
 sanitized "$root/tests/support/attack.py" --times "${TIMES:-50}" --seed 0 \
-    models/stump models/tree models/projection models/mixture models/third checkpoints tables
+    models/stump models/tree models/projection models/mixture models/third checkpoints

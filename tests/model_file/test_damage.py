@@ -6,7 +6,6 @@ from pathlib import Path
 
 import attack_models
 import attack_onnx
-import attack_tables
 import numpy as np
 import pytest
 from attack import carried_out
@@ -213,7 +212,6 @@ def test_a_short_attack_by_mutated_models(kind, confined, register):
     "attack, times, outcome",
     [
         (attack_models.checkpoints, 40, "accepted"),
-        (attack_tables.tables, 60, "accepted"),
         (attack_onnx.exports, 150, "exported"),
     ],
 )

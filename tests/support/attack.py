@@ -1,9 +1,9 @@
 """Attack cwboost: ``python tests/support/attack.py [--times N] [--seed S] NAME...``.
 
 A name stands for every attack that begins with it: "plugins" for faults in their source, "models"
-for mutated model files of each kind of model, "models/tree", "checkpoints", "tables" for files of
-the command line, "onnx", "lines", "alarms" and "allocations" for faults at each moment of small
-fits, "cluster" for faults of a cluster.
+for mutated model files of each kind of model, "models/tree", "checkpoints", "onnx", "lines",
+"alarms" and "allocations" for faults at each moment of small fits, "cluster" for faults of a
+cluster.
 
 An attack is a generator of strikes, functions that return what came of it and raise if that is a
 defect. A strike on a file names it; the file is kept if the strike raises.
@@ -62,9 +62,8 @@ def main():
     import attack_models
     import attack_onnx
     import attack_plugins
-    import attack_tables
 
-    modules = attack_plugins, attack_models, attack_tables, attack_onnx, attack_fits, attack_cluster
+    modules = attack_plugins, attack_models, attack_onnx, attack_fits, attack_cluster
     attacks = {name: attack for module in modules for name, attack in module.ATTACKS.items()}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="+", metavar="NAME")
