@@ -83,7 +83,7 @@ class ProgressBar:
 
 
 def _figures(state) -> str:
-    """Return the figures of a round that say how training goes; NaN stands for an unknown one."""
+    """Return the figures of a round that show how training goes; NaN stands for an unknown one."""
     latest = state.latest
     shown = {"loss": state.training.mean_loss}
     if "gap" in latest:

@@ -37,7 +37,7 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
     Raises
     ------
     ValueError
-        For an unknown name, a set without a stable public address (the message says where to get
+        For an unknown name, a set without a stable public address (the message has where to get
         it), a wrong checksum, a damaged archive, or content that differs from the known figures.
     OSError
         If the server cannot be reached or refuses, or the connection breaks.

@@ -1,6 +1,6 @@
 """The fitted model: weak learners, and the coefficients that every round gave them.
 
-Training appends to a `PathBuilder`; the `CoefficientPath` it yields says what each round changed,
+Training appends to a `PathBuilder`; the `CoefficientPath` it yields has what each round changed,
 so that scores are available for any number of first rounds. The same `Ensemble` serves class-wise
 boosting (one non-zero coefficient per learner) and the baselines, whose learners vote for several
 classes.
@@ -52,7 +52,7 @@ class Ensemble:
     def __post_init__(self):
         if len(self.learners) != self.path.n_learners:
             raise ValueError(
-                f"path speaks of {self.path.n_learners} learners, got {len(self.learners)}"
+                f"learners must be the {self.path.n_learners} of the path, got {len(self.learners)}"
             )
         if self.edges is not None and self.edges.shape != (len(self.learners),):
             raise ValueError(

@@ -127,7 +127,7 @@ def table(trained: list[Trained]) -> str:
 
 
 def certificate(split: Split, seed: int = 0, n_jobs: int = 1) -> str:
-    """Train stumps with total correction and say how far their objective is from the optimum."""
+    """Train stumps with total correction and print how far their objective is from the optimum."""
     model = CWBoostClassifier(
         "stump",
         correction="total",

@@ -96,7 +96,7 @@ class Capabilities:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BindContext:
-    """What a family is told of a training matrix; arrays are read-only. Later versions add fields.
+    """What a family knows of a training matrix; arrays are read-only. Later versions add fields.
 
     Parameters
     ----------

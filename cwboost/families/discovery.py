@@ -54,7 +54,7 @@ def get_family(name: str) -> type[WeakLearnerFamily]:
     ------
     FamilyError
         (a ValueError) If no family has the name, if two have it, if it is turned off, or if the
-        plugin that should bring it failed; the message says which, with the plugin's own error.
+        plugin that should bring it failed; the message has the reason, with the plugin's own error.
 
     Warns
     -----

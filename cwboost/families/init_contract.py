@@ -23,7 +23,7 @@ __all__ = ["FittedInit", "InitContext", "InitModel"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InitContext:
-    """What an init model is told of the training examples. Later versions add fields.
+    """What an init model knows of the training examples. Later versions add fields.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class InitModel(BaseEstimator, ABC):
         Returns
         -------
         fitted : FittedInit or None
-            None if the data say nothing, or do not suit the model: boosting starts from zero.
+            None if the data do not suit the model: boosting starts from zero.
         scores : ndarray of shape (n_samples, n_classes), dtype float64, or None
             Scores that each training example would get from a model that has not seen its label:
             cross-fitted by the folds of the context, or leave-one-out if its examples are alone.

@@ -25,7 +25,7 @@ from cwboost.support.warnings import warn_caller
 __all__ = ["SklearnInit", "checked_scores", "resolve_init"]
 
 SMALLEST_PROBABILITY = 1e-6
-"""Least probability of a class whose logarithm is a score: trees and neighbours say zero."""
+"""Least probability of a class whose logarithm is a score: trees and neighbours give zero."""
 
 
 def resolve_init(spec) -> InitModel | None:

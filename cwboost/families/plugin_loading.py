@@ -136,7 +136,7 @@ def switched_off(distribution: str, name: str) -> bool:
 def load_plugin(plugin: Plugin, kind: Kind) -> list[PluginRecord]:
     """Import a plugin, call its hook if it has one, and examine what it registers.
 
-    Return one record per registered object, or one per entry point that says why there is none.
+    Return one record per registered object, or one per entry point with the reason for none.
     """
     about = plugin.distribution, plugin.version
     error = plugin.damage

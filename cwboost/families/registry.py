@@ -54,7 +54,7 @@ class Registry:
     # ---------------------------------------------------------------- questions
 
     def get(self, name: str) -> type:
-        """Return the class of a name; `FamilyError` says why there is no usable one."""
+        """Return the class of a name; `FamilyError` has the reason why there is no usable one."""
         if not isinstance(name, str):
             raise TypeError(f"name of a {self.kind.noun} must be a str, got {kind_of(name)}")
         records = self.find(name)
@@ -65,16 +65,16 @@ class Registry:
         return records[0].plugin_class
 
     def find(self, name: str) -> list[PluginRecord]:
-        """Return the usable record of a name, or all that say why there is none.
+        """Return the usable record of a name, or all that have a reason why there is none.
 
         Only the plugins that can answer are imported.
         """
         found: list[PluginRecord] = []
         for records in self._by_claim(name):
             found = [record for record in records if _name(record) == name]
-            told = [record for record in found if record.state != "disabled"]
-            if told:
-                return [record for record in told if record.state == "loaded"] or told
+            enabled = [record for record in found if record.state != "disabled"]
+            if enabled:
+                return [record for record in enabled if record.state == "loaded"] or enabled
         return found
 
     def _by_claim(self, name: str) -> Iterator[list[PluginRecord]]:
@@ -183,7 +183,7 @@ class Registry:
         broken = {(record.source, record.error) for record in records if record.error}
         if broken:
             count = "1 plugin" if len(broken) == 1 else f"{len(broken)} plugins"
-            message += f" {count} failed to load; 'cwboost plugins' says why."
+            message += f" {count} failed to load; 'cwboost plugins' shows why."
         if not third_parties_enabled():
             message += " Plugins of other distributions are off (CWBOOST_PLUGINS=0)."
         return message

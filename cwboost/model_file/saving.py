@@ -116,7 +116,7 @@ def load_model(path: FilePath, *, max_bytes: int | None = None) -> Any:
     ------
     ModelFileError
         For a file that is damaged, hostile, written by a newer version, or of a family that is
-        not installed; the message says which.
+        not installed; the message names it.
     OSError
         If the file cannot be opened.
 

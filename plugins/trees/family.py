@@ -121,7 +121,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     @property
     def capabilities(self):
-        is_int = isinstance(self.max_bins, Integral)  # else `bind` says what is wrong
+        is_int = isinstance(self.max_bins, Integral)  # else `bind` raises an error
         most = min(self.max_bins, 256) - 1 if is_int else 255
         if self.categories != "subsets":
             most = ANY_NUMBER

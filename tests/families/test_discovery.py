@@ -26,7 +26,7 @@ def test_an_unknown_name_lists_the_known_and_the_closest_and_no_traceback(health
     assert message.startswith("unknown weak learner 'stmup', did you mean 'stump'? Known: ")
     for name in (*BUILT_IN, "healthy"):
         assert repr(name) in message
-    assert message.endswith("1 plugin failed to load; 'cwboost plugins' says why.")
+    assert message.endswith("1 plugin failed to load; 'cwboost plugins' shows why.")
     assert "a_module_that_nobody_has" not in message
 
 

@@ -226,7 +226,7 @@ FAULTS = {
         (result("edges *= 1e-3"), "fit", "has the edge"),
         (result("edges[4] = np.nan"), "fit", "edges must be finite"),
         (result("edges = edges.astype(np.float32)"), "fit", "edges must have dtype float64"),
-        (result("packed = np.roll(packed, 1, axis=0)"), "fit", "its method outputs says"),
+        (result("packed = np.roll(packed, 1, axis=0)"), "fit", "its method outputs returns"),
         (result("packed = packed.astype(np.int8)"), "fit", "outputs must have dtype uint8"),
         (result("packed = packed[:, :-1]"), "fit",
          r"outputs must have dtype uint8 and shape \(11, 124\), got uint8 and \(11, 123\)"),

@@ -11,7 +11,7 @@
  *
  *    CWB_NAME(halve) is halve_avx2 in the copy for AVX2, and so on. The operations (cwb_load and
  *    the like, eight doubles at a time) are those of common/lanes.h; CWB_REGISTER_BYTES, CWB_LANES
- *    and CWB_PARTS say how wide the registers are. A part that one instruction set does better
+ *    and CWB_PARTS are the width of the registers. A part that one instruction set does better
  *    stands between #if CWB_IS(AVX512) and #else. At most 10 parameters: related ones are a struct.
  *    No vector type may be wider than CWB_REGISTER_BYTES: GCC takes such vectors apart badly.
  *

@@ -1,4 +1,4 @@
-"""The features that are drawn at a node: the first of an order that its seed tells.
+"""The features that are drawn at a node: the first of an order drawn by its seed.
 
 Nodes of a few levels share a seed, hence an order, so that children can take histograms from their
 parents (saved.pyx).

@@ -1,4 +1,4 @@
-# The kernels of tree growth for the chosen instruction set; the *_body.h say what each does.
+# The kernels of tree growth for the chosen instruction set; the *_body.h describe each.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 

@@ -154,7 +154,7 @@ cdef class NodeRows:
     def outputs(self, const int64_t[::1] offsets, **fields):
         """Return outputs of trees on all rows, packed, and their cells.
 
-        The fields are arrays, as `TreeLearners` and `TreeNode` say; for the cells see
+        The fields are arrays, see `TreeLearners` and `TreeNode`; for the cells see
         `TreeGrower.grow`.
         """
         cdef int64_t t, n_trees = offsets.shape[0] - 1
@@ -188,7 +188,7 @@ cdef class NodeRows:
 cdef class GrowingTrees:
     """The nodes of growing trees, level by level, from sums over all partitions.
 
-    While a node is open, `ask` says which histograms it needs, `search` takes them, and when all
+    While a node is open, `ask` names the histograms it needs, `search` takes them, and when all
     have enough, `split` carries out the level.
 
     Parameters

@@ -26,7 +26,7 @@ def fault_of(family: WeakLearnerFamily, what: str) -> FamilyFault:
 
 
 def noted(where: Callable[[], str], method: Callable, *arguments):
-    """Call a method of a family; an exception gets a note that says where it was raised."""
+    """Call a method of a family; an exception gets a note of where it was raised."""
     try:
         return method(*arguments)
     except Exception as error:

@@ -63,7 +63,7 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
             i, j, *_ = wrong[0]
             raise fault(
                 f"the flat form of learner {places[j]} differs from its outputs: on an example of "
-                f"the training matrix outputs says {outputs[i, j]}"
+                f"the training matrix outputs returns {outputs[i, j]}"
             )
     if coef is None:
         n_scores = 2 if outputs.ndim == 2 else outputs.shape[2]

@@ -159,7 +159,7 @@ class SealedPricer(Pricer):
             i, j = different[0]
             raise self.fault(
                 f"learner {j}, for target {priced.target[j]}, was priced with the output "
-                f"{signs[i, j]} on example {rows[i]}, its method outputs says {outputs[i, j]}"
+                f"{signs[i, j]} on example {rows[i]}, its method outputs returns {outputs[i, j]}"
             )
 
     def _check_cells(self, division: Division) -> None:

@@ -225,7 +225,7 @@ def test_shared_pricing_is_sealed_too():
     original = pricer.pricer.price_shared
     for change, message in (
         (lambda p: replace(p, edges=p.edges + 1), "has the edge"),
-        (lambda p: replace(p, outputs=~p.outputs), "outputs says"),
+        (lambda p: replace(p, outputs=~p.outputs), "outputs returns"),
         (lambda p: replace(p, edges=p.edges[:0]), "edges must have dtype"),
     ):
         pricer.n_calls = 2 if message == "has the edge" else 0  # 3 does not check the outputs
