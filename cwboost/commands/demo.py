@@ -77,9 +77,9 @@ def run(args) -> int:
 
 def _run_paper(args) -> int:
     from cwboost.commands.reproduce import carry_out
-    from cwboost.experiments.reproduce import Plan
+    from cwboost.experiments.reproduce import Study
 
-    plan = Plan(
+    study = Study(
         figures=("uci", "digits"),
         out=args.out,
         runs=1,
@@ -91,7 +91,7 @@ def _run_paper(args) -> int:
         n_jobs=args.jobs,
         quiet=args.quiet,
     )
-    carry_out(plan, args.results)
+    carry_out(study, args.results)
     return 0
 
 

@@ -52,11 +52,11 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     from cwboost.experiments.methods import METHODS
-    from cwboost.experiments.reproduce import Plan
+    from cwboost.experiments.reproduce import Study
 
     chosen = dict(QUICK) if args.quick else {}
     chosen |= {name: given for name in QUICK if (given := getattr(args, name)) is not None}
-    plan = Plan(
+    study = Study(
         figures=FIGURES if "all" in args.figure else tuple(dict.fromkeys(args.figure)),
         out=args.out,
         data_dir=args.data,
@@ -68,18 +68,18 @@ def run(args) -> int:
         quiet=args.quiet,
         **chosen,
     )
-    asked = {*plan.protocols(), *plan.protocols("solver")}
+    asked = {*study.protocols(), *study.protocols("solver")}
     if not asked:
         raise CommandError(
-            f"--datasets must name data sets of the figures {', '.join(plan.figures)}, got "
+            f"--datasets must name data sets of the figures {', '.join(study.figures)}, got "
             f"{' '.join(args.datasets)}"
         )
-    if len(carry_out(plan, args.results)) == len(asked):
+    if len(carry_out(study, args.results)) == len(asked):
         raise CommandError("--data must have the data of an experiment, got none of them")
     return 0
 
 
-def carry_out(plan, results) -> dict[str, str]:
+def carry_out(study, results) -> dict[str, str]:
     """Make the missing runs, print the tables and draw the figures; return what data are absent."""
     with extra("reporting", "a reproduction needs pandas and tqdm"):
         import tqdm  # noqa: F401
@@ -88,12 +88,12 @@ def carry_out(plan, results) -> dict[str, str]:
         from cwboost.experiments.reporting.report import write_report
     from cwboost.experiments.reproduce import reproduce
 
-    absent = reproduce(plan)
-    print(write_report(plan, absent), file=results)
+    absent = reproduce(study)
+    print(write_report(study, absent), file=results)
     for name, message in absent.items():
         print(f"not run: data absent: {name}\n{message}\n", file=results)
     try:
-        for path in draw_figures(plan):
+        for path in draw_figures(study):
             print(path, file=results)
     except ImportError as error:
         print(f"no figures: {error}", file=results)

@@ -18,11 +18,11 @@ from cwboost.experiments.revision import code_digest, machine
 from cwboost.experiments.runner import choose_C, train_and_measure
 from cwboost.families.discovery import resolve_weak_learner
 
-__all__ = ["Plan", "reproduce"]
+__all__ = ["Study", "reproduce"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Study:
     """The runs to make and the folder to write to."""
 
     figures: Sequence[str]  # names from FIGURES, and "solver"
@@ -94,63 +94,63 @@ class Plan:
         }
 
 
-def reproduce(plan: Plan) -> dict[str, str]:
-    """Make the missing runs of the plan; return the protocols that were not run, with the reasons.
+def reproduce(study: Study) -> dict[str, str]:
+    """Make the missing runs of the study; return the protocols that were not run, with the reasons.
 
     Run 1 of every data set comes before run 2 of any, in case of an interruption.
     """
     absent = {}
     for kind in ("run", "solver"):
-        for run in range(plan.runs):
-            for protocol in plan.protocols(kind):
+        for run in range(study.runs):
+            for protocol in study.protocols(kind):
                 try:
-                    _run_protocol(plan, protocol, plan.methods_of(protocol, kind), run)
+                    _run_protocol(study, protocol, study.methods_of(protocol, kind), run)
                 except DataAbsent as error:
                     absent[protocol.name] = str(error)
     return absent
 
 
-def _run_protocol(plan, protocol, methods, run):
+def _run_protocol(study, protocol, methods, run):
     """Make the missing results of one run of some methods on a data set."""
     from tqdm.auto import tqdm
 
     todo = []
     for method in methods:
-        key = plan.key(protocol, method, run)
-        done = plan.records.find(key)
+        key = study.key(protocol, method, run)
+        done = study.records.find(key)
         # A training that its time limit stopped counts for any limit up to that one.
-        if done is None or (done["stopped"] and plan.seconds > done["limit"]):
+        if done is None or (done["stopped"] and study.seconds > done["limit"]):
             todo.append((method, key))
     if not todo:
         return
-    bunch = load(protocol.dataset, plan.data_dir)
-    split = prepare(protocol, bunch, run, seed=plan.seed, memory=plan.memory)
+    bunch = load(protocol.dataset, study.data_dir)
+    split = prepare(protocol, bunch, run, seed=study.seed, memory=study.memory)
     if split is None:
         return
-    with tqdm(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
+    with tqdm(todo, desc=protocol.name, unit="run", disable=study.quiet) as bar:
         for method, key in bar:
-            bar.set_postfix_str(f"{method.name}, run {run + 1} of {plan.runs}")
-            plan.records.save(_run(plan, method, key, split))
+            bar.set_postfix_str(f"{method.name}, run {run + 1} of {study.runs}")
+            study.records.save(_run(study, method, key, split))
 
 
-def _run(plan, method, key, split) -> dict:
+def _run(study, method, key, split) -> dict:
     from tqdm.auto import tqdm
 
-    limit = plan.seconds if method.limited else None
-    selection_rounds = min(plan.selection_rounds, plan.rounds)
+    limit = study.seconds if method.limited else None
+    selection_rounds = min(study.selection_rounds, study.rounds)
     parameters = {
-        "weak_learner": resolve_weak_learner(plan.weak_learner),
-        "n_jobs": plan.n_jobs,
-        "random_state": plan.seed * 1000 + key["run"],
+        "weak_learner": resolve_weak_learner(study.weak_learner),
+        "n_jobs": study.n_jobs,
+        "random_state": study.seed * 1000 + key["run"],
     }
     chosen = {}
-    total = plan.rounds + len(method.grid) * selection_rounds
-    about = {"desc": f"  {method.name}", "unit": "round", "leave": False, "disable": plan.quiet}
+    total = study.rounds + len(method.grid) * selection_rounds
+    about = {"desc": f"  {method.name}", "unit": "round", "leave": False, "disable": study.quiet}
     with tqdm(total=total, **about) as bar:
         if method.grid:
             chosen = choose_C(method, split, selection_rounds, parameters, bar)
             parameters["C"] = chosen["C"]
-        measured = train_and_measure(method, split, plan.rounds, parameters, bar, limit)
+        measured = train_and_measure(method, split, study.rounds, parameters, bar, limit)
     return {
         "key": key,
         "version": __version__,

@@ -12,35 +12,35 @@ from cwboost.experiments.methods import BASIC, METHODS
 from cwboost.experiments.protocols import PROTOCOLS
 from cwboost.experiments.reporting.report import write_report
 from cwboost.experiments.reporting.summary import Results
-from cwboost.experiments.reproduce import Plan, reproduce
+from cwboost.experiments.reproduce import Study, reproduce
 from cwboost.experiments.revision import code_digest
 
 
 @pytest.fixture
-def plan(tmp_path):
+def study(tmp_path):
     size = {"runs": 2, "rounds": 8, "selection_rounds": 4, "quiet": True}
-    return Plan(("uci",), tmp_path, methods=("CW", "CW-1"), datasets=("VOWEL", "ISOLET"), **size)
+    return Study(("uci",), tmp_path, methods=("CW", "CW-1"), datasets=("VOWEL", "ISOLET"), **size)
 
 
-def saved(plan):
+def saved(study):
     """All records, by run, those of a run by method."""
-    found = [json.loads(path.read_text("utf-8")) for path in plan.records.folder.glob("*.json")]
+    found = [json.loads(path.read_text("utf-8")) for path in study.records.folder.glob("*.json")]
     return sorted(found, key=lambda record: (record["key"]["run"], record["key"]["method"]))
 
 
-def test_absent_data_are_named_and_never_given_a_number(plan):
-    absent = reproduce(plan)
+def test_absent_data_are_named_and_never_given_a_number(study):
+    absent = reproduce(study)
     assert list(absent) == ["ISOLET"]
-    text = write_report(plan, absent)
+    text = write_report(study, absent)
     (line,) = (line for line in text.splitlines() if "ISOLET" in line)
     assert "not run: data absent" in line
     assert not re.search(r"\d", line.replace("ISOLET", ""))
-    assert text == (plan.out / "table.md").read_text()
+    assert text == (study.out / "table.md").read_text()
 
 
-def test_results_hold_what_the_paper_compares(plan):
-    reproduce(plan)
-    runs = saved(plan)
+def test_results_hold_what_the_paper_compares(study):
+    reproduce(study)
+    runs = saved(study)
     keys = [(record["key"]["method"], record["key"]["run"]) for record in runs]
     assert keys == [("CW", 0), ("CW-1", 0), ("CW", 1), ("CW-1", 1)]
     for record in runs:
@@ -53,48 +53,48 @@ def test_results_hold_what_the_paper_compares(plan):
     assert runs[0]["C"] in (1e2, 1e3, 1e4, 1e5)
 
 
-def test_finished_runs_are_not_repeated(plan):
-    reproduce(plan)
-    before = saved(plan)
-    reproduce(plan)
-    assert saved(plan) == before
-    (path,) = plan.records.folder.glob("VOWEL-CW-1-1-*.json")
+def test_finished_runs_are_not_repeated(study):
+    reproduce(study)
+    before = saved(study)
+    reproduce(study)
+    assert saved(study) == before
+    (path,) = study.records.folder.glob("VOWEL-CW-1-1-*.json")
     path.unlink()  # as if interrupted before
-    reproduce(plan)
-    after = saved(plan)
+    reproduce(study)
+    after = saved(study)
     # The other records are unchanged, and the repeated run gives the same errors.
     assert after[:-1] == before[:-1] and after[-1] != before[-1]
     assert after[-1]["test_error"] == before[-1]["test_error"]
 
 
-def test_a_larger_limit_repeats_only_stopped_runs(plan):
+def test_a_larger_limit_repeats_only_stopped_runs(study):
     # This limit allows AdaBoost.MO only one round; the others have none.
-    plan = replace(plan, runs=1, methods=("CW-1", "Ada.MO"), seconds=1e-9)
-    reproduce(plan)
-    cut = saved(plan)
+    study = replace(study, runs=1, methods=("CW-1", "Ada.MO"), seconds=1e-9)
+    reproduce(study)
+    cut = saved(study)
     found = [(record["rounds"], record["stopped"], record["limit"]) for record in cut]
     assert found == [(1, True, 1e-9), (8, False, None)]
     for seconds in (1e-9, 1e-10):
-        reproduce(replace(plan, seconds=seconds))
-        assert saved(plan) == cut
-    assert write_report(plan, {}).count("| 1* |") == 1
-    reproduce(replace(plan, seconds=1000.0))
-    again, other = whole = saved(plan)
+        reproduce(replace(study, seconds=seconds))
+        assert saved(study) == cut
+    assert write_report(study, {}).count("| 1* |") == 1
+    reproduce(replace(study, seconds=1000.0))
+    again, other = whole = saved(study)
     assert (again["rounds"], again["stopped"]) == (8, False) and other == cut[1]
     # It replaces the stopped one, for the smaller limit too.
-    assert Results(plan).runs.xs("Ada.MO", level="method")["rounds"].tolist() == [8]
-    reproduce(plan)
-    assert saved(plan) == whole
+    assert Results(study).runs.xs("Ada.MO", level="method")["rounds"].tolist() == [8]
+    reproduce(study)
+    assert saved(study) == whole
 
 
-def test_more_rounds_are_separate_runs(plan):
-    reproduce(plan)
-    n_before = len(saved(plan))
-    longer = replace(plan, rounds=9, runs=1)
+def test_more_rounds_are_separate_runs(study):
+    reproduce(study)
+    n_before = len(saved(study))
+    longer = replace(study, rounds=9, runs=1)
     reproduce(longer)
     assert Results(longer).runs.xs("CW", level="method")["rounds"].tolist() == [9]
-    assert len(Results(plan).runs.xs("CW", level="method")) == 2
-    assert len(saved(plan)) == n_before + 2
+    assert len(Results(study).runs.xs("CW", level="method")) == 2
+    assert len(saved(study)) == n_before + 2
 
 
 @pytest.mark.parametrize(
@@ -109,29 +109,29 @@ def test_more_rounds_are_separate_runs(plan):
         ({"weak_learner": "shrub"}, "unknown weak learner 'shrub'"),
     ],
 )
-def test_bad_plans_are_refused(plan, change, message):
+def test_bad_plans_are_refused(study, change, message):
     with pytest.raises(ValueError, match=message):
-        replace(plan, **change)
+        replace(study, **change)
 
 
 def test_mo_runs_only_where_the_paper_ran_it(tmp_path):
-    plan = Plan(figures=("uci", "traffic"), out=tmp_path)
+    study = Study(figures=("uci", "traffic"), out=tmp_path)
 
     def names(protocol):
-        return [method.name for method in plan.methods_of(PROTOCOLS[protocol])]
+        return [method.name for method in study.methods_of(PROTOCOLS[protocol])]
 
     assert names("VOWEL") == list(METHODS)
     assert "Ada.MO" in names("ISOLET") and "Ada.MO-all" not in names("ISOLET")
     assert names("GTSRB") == list(BASIC)
 
 
-def test_the_report_has_the_tables_of_its_weak_learner(plan):
-    plan = replace(plan, methods=("CW", "MultiBoost"), runs=1, weak_learner="projection")
-    text = write_report(plan, reproduce(plan))
-    assert text == (plan.out / "table.md").read_text()
+def test_the_report_has_the_tables_of_its_weak_learner(study):
+    study = replace(study, methods=("CW", "MultiBoost"), runs=1, weak_learner="projection")
+    text = write_report(study, reproduce(study))
+    assert text == (study.out / "table.md").read_text()
     assert "| VOWEL | MultiBoost |" in text and "| ISOLET | not run: data absent |" in text
     assert "| data | method | C = 100 | C = 1000 |" in text
-    (run,) = (r for r in saved(plan) if r["key"]["method"] == "CW")
+    (run,) = (r for r in saved(study) if r["key"]["method"] == "CW")
     assert run["settings"]["weak_learner"] == "ProjectionFamily()"
     assert run["machine"]["cores"] >= 1 and run["stop_reason"] == "n_estimators"
 

@@ -15,7 +15,7 @@ from cwboost.experiments.reporting import tables
 from cwboost.experiments.reporting.report import write_report
 from cwboost.experiments.reporting.summary import Results, mean, rounds_to_reach
 from cwboost.experiments.reporting.tables import method_tables, solver_tables
-from cwboost.experiments.reproduce import Plan
+from cwboost.experiments.reproduce import Study
 from cwboost.experiments.revision import code_digest
 from cwboost.experiments.runner import train_and_measure
 
@@ -63,14 +63,14 @@ def results(tmp_path):
 
     def make(kind="run", cut=(), **methods):
         figures = ("solver",) if kind == "solver" else ("uci",)
-        plan = Plan(figures, tmp_path, runs=2, rounds=3, datasets=("VOWEL",))
+        study = Study(figures, tmp_path, runs=2, rounds=3, datasets=("VOWEL",))
         known = METHODS | SOLVERS
         for method, runs in methods.items():
             for run, errors in enumerate(runs):
                 n = len(errors)
-                plan.records.save(
+                study.records.save(
                     {
-                        "key": plan.key(PROTOCOLS["VOWEL"], known[method], run),
+                        "key": study.key(PROTOCOLS["VOWEL"], known[method], run),
                         "version": "0.1",
                         "code": f"of {method}",
                         "machine": dict.fromkeys(MACHINE, "M"),
@@ -87,7 +87,7 @@ def results(tmp_path):
                         "selection_learners": {"100": 4},
                     }
                 )
-        return plan, Results(plan, kind)
+        return study, Results(study, kind)
 
     return make
 
@@ -102,10 +102,10 @@ def cells(table):
 
 
 def test_report_warns_of_mixed_states_of_the_code(results):
-    plan, _ = results(**{"CW-1": [[0.2, 0.1]]})
-    assert "mixed" not in write_report(plan, {})
-    plan, _ = results(CW=[[0.2, 0.1]])
-    text = write_report(plan, {})
+    study, _ = results(**{"CW-1": [[0.2, 0.1]]})
+    assert "mixed" not in write_report(study, {})
+    study, _ = results(CW=[[0.2, 0.1]])
+    text = write_report(study, {})
     assert "| VOWEL | CW-1 | 10.00 | 2 | 4.00 | 3.00 |" in text
     assert "2 states of the code are mixed.** 0.1 (of CW): 1 runs, 0.1 (of CW-1): 1 runs." in text
 

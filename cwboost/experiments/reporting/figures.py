@@ -38,13 +38,13 @@ LEAST_EXCESS = 1e-6
 PANELS = {"uci": 3, "digits": 3, "images": 2, "scenes": 3, "traffic": 2}
 
 
-def draw_figures(plan) -> list:
-    """Draw the plan's figures as PNG and SVG; return the paths."""
+def draw_figures(study) -> list:
+    """Draw the study's figures as PNG and SVG; return the paths."""
     with extra("reporting", "figures need matplotlib"):
         from matplotlib.figure import Figure
     paths = []
-    for figure in plan.figures:
-        results = Results(plan, "solver" if figure == "solver" else "run")
+    for figure in study.figures:
+        results = Results(study, "solver" if figure == "solver" else "run")
         there = results.runs.index.unique("data") if len(results.runs) else []
         names = [name for name in FIGURES.get(figure, there) if name in there]
         if not names:
@@ -53,9 +53,9 @@ def draw_figures(plan) -> list:
             drawing = _solver_figure(Figure, results, names)
         else:
             drawing = _rows_figure(Figure, results, names, PANELS[figure])
-        plan.out.mkdir(parents=True, exist_ok=True)
+        study.out.mkdir(parents=True, exist_ok=True)
         for suffix in ("png", "svg"):
-            paths.append(plan.out / f"{figure}.{suffix}")
+            paths.append(study.out / f"{figure}.{suffix}")
             drawing.savefig(paths[-1], dpi=110)
     return paths
 

@@ -21,32 +21,32 @@ HEADINGS = {
 }
 
 
-def write_report(plan, absent: dict[str, str]) -> str:
-    """Write the tables to ``table.md`` in the plan's folder; return the text."""
-    methods, solvers = Results(plan), Results(plan, "solver")
+def write_report(study, absent: dict[str, str]) -> str:
+    """Write the tables to ``table.md`` in the study's folder; return the text."""
+    methods, solvers = Results(study), Results(study, "solver")
     missing, missing_solvers = (
-        [protocol.name for protocol in plan.protocols(kind) if protocol.name in absent]
+        [protocol.name for protocol in study.protocols(kind) if protocol.name in absent]
         for kind in ("run", "solver")
     )
     parts = method_tables(methods, missing)
-    if "solver" in plan.figures:
+    if "solver" in study.figures:
         parts |= solver_tables(solvers, missing_solvers)
     records = [record for one in (methods, solvers) for record in one.runs.to_dict("records")]
     tables = [f"## {HEADINGS[name]}\n\n{part}" for name, part in parts.items()]
-    text = "\n\n".join(["# Reproduction", _settings(plan, records), *tables]) + "\n"
-    plan.out.mkdir(parents=True, exist_ok=True)
-    with replacing(plan.out / "table.md", "w", encoding="utf-8") as file:
+    text = "\n\n".join(["# Reproduction", _settings(study, records), *tables]) + "\n"
+    study.out.mkdir(parents=True, exist_ok=True)
+    with replacing(study.out / "table.md", "w", encoding="utf-8") as file:
         file.write(text)
     return text
 
 
-def _settings(plan, records: list[dict]) -> str:
+def _settings(study, records: list[dict]) -> str:
     lines = [
-        f"{plan.rounds} rounds at most, weak learner `{plan.weak_learner}`, {plan.n_jobs} "
-        f"thread(s), seed {plan.seed}. Mean ± standard deviation over the runs. Times are seconds "
+        f"{study.rounds} rounds at most, weak learner `{study.weak_learner}`, {study.n_jobs} "
+        f"thread(s), seed {study.seed}. Mean ± standard deviation over the runs. Times are seconds "
         "of processor time; the solver's is its fraction of each round. C is chosen after "
-        f"{min(plan.selection_rounds, plan.rounds)} rounds by the error on a quarter of the "
-        f"training part. Only AdaBoost.MO has a time limit, {plan.seconds:g} s (cut runs: *)."
+        f"{min(study.selection_rounds, study.rounds)} rounds by the error on a quarter of the "
+        f"training part. Only AdaBoost.MO has a time limit, {study.seconds:g} s (cut runs: *)."
     ]
     states = Counter(f"{record['version']} ({record['code']})" for record in records)
     if len(states) > 1:

@@ -11,16 +11,16 @@ GROUP = ["data", "method"]
 
 
 class Results:
-    """The results of the plan's settings, of its methods or of the "solver" study."""
+    """The results of a study, of its methods or of its solvers (`kind` "solver")."""
 
-    def __init__(self, plan, kind: str = "run"):
-        self._n_rounds = plan.rounds
+    def __init__(self, study, kind: str = "run"):
+        self._n_rounds = study.rounds
         found = {
             (protocol.name, method.name, run): record
-            for protocol in plan.protocols(kind)
-            for method in plan.methods_of(protocol, kind)
-            for run in range(plan.runs)
-            if (record := plan.records.find(plan.key(protocol, method, run)))
+            for protocol in study.protocols(kind)
+            for method in study.methods_of(protocol, kind)
+            for run in range(study.runs)
+            if (record := study.records.find(study.key(protocol, method, run)))
         }
         rows = pd.MultiIndex.from_tuples(found, names=[*GROUP, "run"]) if found else []
         self.runs = pd.DataFrame(list(found.values()), index=rows)  # one row per record
