@@ -60,6 +60,13 @@ class Plugin:
     def key(self) -> tuple[str, str]:
         return self.distribution, self.entry_point.value if self.entry_point else ""
 
+    def record(self, kind: Kind, entry_point: str, **found) -> PluginRecord:
+        """Return a record of what an entry point brings; `found` are its fields."""
+        found = {"kind": kind.noun, "name": None} | found
+        return PluginRecord(
+            distribution=self.distribution, version=self.version, entry_point=entry_point, **found
+        )
+
 
 # -------------------------------------------------------------------------------- metadata
 
@@ -138,17 +145,16 @@ def load_plugin(plugin: Plugin, kind: Kind) -> list[PluginRecord]:
 
     Return one record per registered object, or one per entry point with the reason for none.
     """
-    about = plugin.distribution, plugin.version
     error = plugin.damage
     try:
         candidates = [] if plugin.entry_point is None else _candidates(plugin.entry_point, kind)
     except (Exception, SystemExit) as raised:
         candidates, error = [], raised
     if candidates:
-        return [record_of(kind, one, *about, plugin.names) for one in candidates]
+        return [record_of(plugin, kind, one) for one in candidates]
     text = describe_error(error) if error else f"the plugin registered no {kind.noun}"
     failure = {"state": "failed", "error": text, "exception": error}
-    return [PluginRecord(kind.noun, None, *about, name, **failure) for name in plugin.names or [""]]
+    return [plugin.record(kind, name, **failure) for name in plugin.names or [""]]
 
 
 def _candidates(entry_point: metadata.EntryPoint, kind: Kind) -> list:
@@ -173,19 +179,13 @@ def _candidates(entry_point: metadata.EntryPoint, kind: Kind) -> list:
     return candidates
 
 
-def record_of(
-    kind: Kind, candidate, distribution: str, version: str, names: tuple[str, ...]
-) -> PluginRecord:
-    """Return the record of one registered object, which may be of any type.
-
-    `names` are the entry points that lead to it.
-    """
+def record_of(plugin: Plugin, kind: Kind, candidate) -> PluginRecord:
+    """Return the record of one object that a plugin registers, which may be of any type."""
     name, api_version = (getattr(candidate, field, None) for field in ("name", "api_version"))
     if not (isinstance(candidate, type) and isinstance(name, str)):
         name = None
-    record = PluginRecord(
-        kind.noun, name, distribution, version, name if name in names else names[0], "loaded"
-    )
+    entry_point = name if name in plugin.names else plugin.names[0]
+    record = plugin.record(kind, entry_point, name=name, state="loaded")
     if isinstance(api_version, int):
         record = replace(record, api_version=api_version)
     try:

@@ -102,9 +102,8 @@ class Registry:
                 if record.plugin_class is plugin_class:
                     return
                 raise FamilyError(f"the name {name!r} is taken by {record.source}")
-        module, qualname = plugin_class.__module__, plugin_class.__qualname__
-        record = record_of(self.kind, plugin_class, module, "", (qualname,))
-        record = replace(record, is_registered=True)
+        program = Plugin(plugin_class.__module__, "", (plugin_class.__qualname__,), None)
+        record = replace(record_of(program, self.kind, plugin_class), is_registered=True)
         present = self._registered.setdefault(name, record)
         # The same module and qualified name: the class was redefined (a notebook's cell).
         if present.source != record.source:
@@ -138,8 +137,7 @@ class Registry:
         records = []
         for plugin in plugins:
             off = [name for name in plugin.names if switched_off(plugin.distribution, name)]
-            about = self.kind.noun, None, plugin.distribution, plugin.version
-            records += [PluginRecord(*about, name, "disabled") for name in off]
+            records += [plugin.record(self.kind, name, state="disabled") for name in off]
             if not off or len(off) < len(plugin.names):
                 loaded = self._load(plugin)
                 records += [r for r in loaded if not switched_off(r.distribution, _name(r))]
