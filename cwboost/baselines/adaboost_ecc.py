@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwboost.baselines.base import BaselineClassifier, followed
+from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
 from cwboost.estimator.checks import check_number
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
+from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.families.outputs import unpack_outputs
 from cwboost.kernels import exp, log
 
@@ -204,7 +205,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
             pricer=self._bind(examples, rng, n_targets=1),
             problem=examples.problem,
             n_scores=n_classes,
-            held_out=followed(examples, n_classes),
+            held_out=held_out_scores(examples.held_out, examples.classes, n_scores=n_classes),
             rng=rng,
             smoothing=float(self.smoothing),
         )

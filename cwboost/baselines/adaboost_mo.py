@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cwboost.baselines.base import BaselineClassifier, followed
+from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.checks import check_number, generator_of
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
+from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.outcome import ModelOutcome
 from cwboost.kernels import exp, log
 
@@ -156,7 +157,9 @@ class AdaBoostMOClassifier(BaselineClassifier):
             pricer=self._bind(examples, rng, n_targets=n_bits),
             problem=examples.problem,
             n_scores=n_bits,
-            held_out=followed(examples, n_bits, decoder),
+            held_out=held_out_scores(
+                examples.held_out, examples.classes, n_scores=n_bits, decode=decoder
+            ),
             code=code,
             shared=False,
             decode=decoder,

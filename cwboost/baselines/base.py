@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,7 +16,6 @@ from cwboost.estimator.checks import (
 )
 from cwboost.estimator.examples import Arguments, Examples, read
 from cwboost.estimator.fitting import Fitting
-from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.outcome import ModelOutcome
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import with_callbacks
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
     from cwboost.support.types import Features
 
-__all__ = ["BaselineClassifier", "followed"]
+__all__ = ["BaselineClassifier"]
 
 
 class BaselineClassifier(BoostingClassifier):
@@ -86,11 +84,3 @@ class BaselineClassifier(BoostingClassifier):
     def _outcome(self, training, schema, classes) -> ModelOutcome:
         """Return what the classifier becomes of a training."""
         return ModelOutcome(training, schema, classes)
-
-
-def followed(examples: Examples, n_scores: int, decode: Callable | None = None) -> list:
-    """Return the scores of held-out examples, which `decode` maps to those of the classes."""
-    return [
-        HeldOutScores(X=one.X, y=one.y, n_scores=n_scores, decode=decode)
-        for one in examples.held_out.values()
-    ]

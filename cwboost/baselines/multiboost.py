@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
-from cwboost.baselines.base import BaselineClassifier, followed
+from cwboost.baselines.base import BaselineClassifier
 from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.estimator.checks import check_choice, check_n_jobs, check_number
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.held_out.calibration import predict_prior
+from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.outcome import ModelOutcome
 from cwboost.kernels.one_thread import one_thread
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
@@ -241,7 +242,7 @@ class MultiBoostClassifier(BaselineClassifier):
             master=master,
             settings=settings,
             rng=rng,
-            held_out=followed(examples, n_classes),
+            held_out=held_out_scores(examples.held_out, examples.classes, n_scores=n_classes),
             gap_tol=float(self.gap_tol),
         )
 

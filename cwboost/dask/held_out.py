@@ -14,8 +14,8 @@ from cwboost.dask.master import PartitionedMaster, sum_in_order
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.examples import VALID
 from cwboost.estimator.held_out.calibration import calibrated
-from cwboost.estimator.held_out.followed import followed_sets
 from cwboost.estimator.held_out.metrics import Metric
+from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.holdout import HoldoutRun
 from cwboost.estimator.splits import NEGLIGIBLE
 from cwboost.fitted_model import FittedModel
@@ -35,7 +35,8 @@ class PartitionedSets:
         for role, name in names.items():
             own = [(y, weight) for of, y, weight in parts if of == role]
             examples[name] = joined_set(role, own)
-        self._sets = followed_sets(examples, classes, watched, None)
+        n_scores = len(classes)
+        self._sets = held_out_scores(examples, classes, n_scores=n_scores, watched=watched)
         self._roles = list(names)
         self._n_learners = 0
         self._new: list = []

@@ -13,7 +13,7 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.binding import Binder
 from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import VALID, Examples
-from cwboost.estimator.held_out.followed import followed_sets
+from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for
 from cwboost.estimator.holdout import HoldoutRun, local_run
 from cwboost.estimator.initial import InitFitter, Start
@@ -112,8 +112,14 @@ class Bench:
         wanted, previous = self._wanted, self.previous
         problem = replace(self._examples.problem, base=start.scores)
         settings = replace(wanted.settings, learning_rate=plan.learning_rate)
-        classes, watched = self._examples.classes, plan.watched
-        held_out = followed_sets(self._examples.held_out, classes, watched, start.base)
+        classes = self._examples.classes
+        held_out = held_out_scores(
+            self._examples.held_out,
+            classes,
+            n_scores=len(classes),
+            watched=plan.watched,
+            base=start.base,
+        )
         pricer = self._bind(problem, self._rng)
         master = RestrictedMaster(
             problem.counts, settings.C, problem.weight, wanted.n_threads, base=problem.base

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cwboost.ensemble.moving_scores import MovingScores
+from cwboost.estimator.examples import VALID, HeldOut
 from cwboost.estimator.held_out.calibration import calibrated
-from cwboost.estimator.held_out.metrics import ERROR, Metric
+from cwboost.estimator.held_out.metrics import ERROR, LOGLOSS, Metric
 from cwboost.families.contract import WeakLearners
 from cwboost.fitted_model import FittedModel
 
-__all__ = ["HeldOutScores"]
+__all__ = ["HeldOutScores", "held_out_scores"]
 
 
 @dataclass(eq=False)
@@ -33,7 +34,7 @@ class HeldOutScores:
     decode: Callable | None = None
     weight: np.ndarray | None = None
     classes: np.ndarray | None = None
-    name: str = "valid"
+    name: str = VALID
     metrics: Sequence[Metric] = (ERROR,)
     base: np.ndarray | None = None
 
@@ -73,6 +74,41 @@ class HeldOutScores:
 
     def calibrated(self, model: FittedModel, fits_scale: bool) -> FittedModel:
         """Return the model calibrated on these examples, unless they are an evaluation set."""
-        if self.name != "valid":
+        if self.name != VALID:
             return model
         return calibrated(model, model.scores(self.X), self.y, self.weight, fits_scale)
+
+
+def held_out_scores(
+    held_out: Mapping[str, HeldOut],
+    classes,
+    *,
+    n_scores: int,
+    decode: Callable | None = None,
+    watched: Metric | None = None,
+    base: Callable | None = None,
+) -> list[HeldOutScores]:
+    """Return the scores of held-out sets, which start from ``base(X)`` or from zero.
+
+    The history has the error and the watched metric of all, and the log loss of evaluation sets,
+    which are all but "valid".
+    """
+    found = []
+    for name, (X, y, weight) in held_out.items():
+        usual = [ERROR] if name == VALID else [ERROR, LOGLOSS]
+        # Each once, in this order.
+        metrics = {metric.name: metric for metric in (*usual, watched) if metric is not None}
+        found.append(
+            HeldOutScores(
+                X=X,
+                y=y,
+                n_scores=n_scores,
+                decode=decode,
+                weight=weight,
+                classes=classes,
+                name=name,
+                metrics=tuple(metrics.values()),
+                base=None if base is None else base(X),
+            )
+        )
+    return found
