@@ -45,7 +45,8 @@ def test_mh_round_by_round(vowel, table, weight, weighted):
     staged = list(model.staged_decision_function(X))
     F = assert_rounds(model, slow, ["coefficient"], staged)
     for r, error in enumerate(model.history_["train_error"]):
-        assert error == pytest.approx(np.mean(staged[r].argmax(axis=1) != y))
+        wrong = staged[r].argmax(axis=1) != y
+        assert error == pytest.approx(np.average(wrong, weights=weight))
     bound = np.cumprod(np.sqrt(1 - model.history_["edge"] ** 2))
     np.testing.assert_allclose(model.history_["objective"], bound, rtol=1e-9)
     np.testing.assert_allclose(model.decision_function(X), F, atol=1e-10)

@@ -39,8 +39,9 @@ WAYS = [(True, "total"), (False, "stagewise")]
 def made(measure, init=None, n_estimators=FIRST, correction="stagewise", patience=PATIENCE):
     steps = {"learning_rate": 1.0, "subsample": 0.7} if correction == "stagewise" else {"C": 300.0}
     return CWBoostClassifier(
-        "stump", init, early_stopping=measure, n_iter_no_change=patience, validation_fraction=0.3,
-        n_estimators=n_estimators, correction=correction, warm_start=True, random_state=0, **steps
+        "stump", init=init, early_stopping=measure, n_iter_no_change=patience,
+        validation_fraction=0.3, n_estimators=n_estimators, correction=correction, warm_start=True,
+        random_state=0, **steps
     )  # fmt: skip
 
 
