@@ -10,7 +10,9 @@ def report(records):
     """Return a table of areas, then a sentence on coverage."""
     made = [r for r in records if "outcome" in r]
     (coverage,) = (r for r in records if "lines" in r)
-    rows = ["| faults in | made | noticed at once | answered by a test or less code | by a reason |"]
+    rows = [
+        "| faults in | made | noticed at once | answered by a test or less code | by a reason |"
+    ]
     rows.append("|---|---|---|---|---|")
     for area in dict.fromkeys(r["area"] for r in made):
         own = [r for r in made if r["area"] == area]

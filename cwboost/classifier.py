@@ -262,6 +262,7 @@ class CWBoostClassifier(BoostingClassifier):
         self.verbose = verbose
         self.subsample = subsample
         self.validation_fraction = validation_fraction
+        self.cv = cv
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.probability_scale = probability_scale
