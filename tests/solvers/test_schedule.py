@@ -40,7 +40,7 @@ def test_a_restored_schedule_has_counted_the_rounds_before():
     for _ in range(MOST_IDLE - 1):
         assert schedule.goes_on(1.0)
     other = Schedule(TOTAL, False)
-    other.restore(schedule.state(), [9.0, 8.0, 1.0])
+    other.restore(schedule.state(), 1.0)
     assert not other.goes_on(1.0)
 
 
