@@ -177,7 +177,8 @@ ENDS = {
 @pytest.mark.parametrize("reason", ENDS)
 def test_a_reason_to_stop_stays_for_its_problem_only(reason, saved, tmp_path):
     params, other = ENDS[reason]
-    clf = fit(CWBoostClassifier("stump", None, MANY, warm_start=True, random_state=0, **params))
+    settings = {"init": None, "n_estimators": MANY, "warm_start": True, "random_state": 0}
+    clf = fit(CWBoostClassifier("stump", **settings | params))
     assert clf.stop_reason_ == reason
     if saved:
         clf.save(tmp_path / "model", training_state=True)

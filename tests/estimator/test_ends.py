@@ -213,7 +213,7 @@ def ticks(monkeypatch):
 @pytest.mark.parametrize("init", ["auto", "kernel", None])
 def test_a_time_limit_bounds_the_whole_fit(ticks, init, rate):
     """Holdout runs too; a round that has begun is finished."""
-    clf = CWBoostClassifier("tree", init, learning_rate=rate, random_state=0)
+    clf = CWBoostClassifier("tree", init=init, learning_rate=rate, random_state=0)
     for limit in (0.0, 1.0, 30.0):
         before = ticks.now
         clf.set_params(callbacks=[TimeLimit(limit)]).fit(X[TRAIN], Y[TRAIN])
@@ -223,12 +223,12 @@ def test_a_time_limit_bounds_the_whole_fit(ticks, init, rate):
 
 def test_where_time_is_short_fewer_rounds_take_longer_steps(ticks):
     """The model gets better with the time, and has its length's scale."""
-    whole = CWBoostClassifier("tree", None, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    whole = CWBoostClassifier("tree", init=None, random_state=0).fit(X[TRAIN], Y[TRAIN])
     most = ticks.now
     losses = []
     for share in (0.1, 0.3, 1.2):
         limit = TimeLimit(share * most)
-        clf = CWBoostClassifier("tree", None, random_state=0, callbacks=[limit])
+        clf = CWBoostClassifier("tree", init=None, random_state=0, callbacks=[limit])
         losses.append(log_loss(Y[TEST], clf.fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])))
     assert losses[0] > losses[1] > 0.9 * losses[2] and losses[0] < 0.8 * np.log(4)
     np.testing.assert_array_equal(clf.decision_function(X), whole.decision_function(X))
