@@ -13,6 +13,7 @@ Gauss and Legendre: n rows, m landmarks, d features and K scores cost ``n m d K`
 from __future__ import annotations
 
 import numpy as np
+from cwboost.kernels import exp, log, matrix_product
 from cwboost.plugins.kernel.kernel_values import TAIL
 
 __all__ = ["along_line"]
@@ -41,16 +42,17 @@ def along_line(codes, origin, landmarks, width: float, coefficients):
     """
     steps, gaps = codes - origin, origin - landmarks
     apart = 1.0 + np.square(gaps).sum(axis=1) / (TAIL * width)
-    slope = steps @ gaps.T * (2.0 / (TAIL * width))
+    slope = matrix_product(steps, gaps.T) * (2.0 / (TAIL * width))
     bend = np.square(steps).sum(axis=1)[:, None] / (TAIL * width)
     falls, later = np.zeros(slope.shape), np.zeros(slope.shape)
     for point, weight in zip(*np.polynomial.legendre.leggauss(POINTS)):
         t = 0.5 + 0.5 * point
-        fall = (0.5 * weight) * (apart + t * (slope + t * bend)) ** -(TAIL + 1.0)
+        fall = (0.5 * weight) * exp(-(TAIL + 1.0) * log(apart + t * (slope + t * bend)))
         falls += fall
         later += t * fall
     values = np.empty((*codes.shape, coefficients.shape[1]))
     for k, column in enumerate(coefficients.T):
-        values[:, :, k] = (falls * column) @ gaps + (later @ column)[:, None] * steps
+        moved = matrix_product(later, column[:, None])
+        values[:, :, k] = matrix_product(falls * column, gaps) + moved * steps
     values *= (-2.0 / width) * steps[:, :, None]
-    return values, apart**-TAIL @ coefficients
+    return values, matrix_product(exp(-TAIL * log(apart))[None], coefficients)[0]

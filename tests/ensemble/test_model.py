@@ -198,5 +198,5 @@ def test_entries_out_of_order_and_missing_arrays_are_refused(model):
 
 
 def test_learners_and_path_must_agree(model):
-    with pytest.raises(ValueError, match="36 learners"):
+    with pytest.raises(ValueError, match="learners must be the 36 of the path, got 1"):
         Ensemble(Signs([0]), model[0].path, 4)
