@@ -149,7 +149,8 @@ class CWBoostClassifier(BoostingClassifier):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Defined if X had string feature names.
     categories_ : dict of int to ndarray
-        Sorted categories of each categorical column, by its place; defined if there are any.
+        Categories of each categorical column, by its place, most frequent first; defined if there
+        are any.
     family_ : WeakLearnerFamily
         What `weak_learner` names.
     model_ : FittedModel
@@ -177,9 +178,9 @@ class CWBoostClassifier(BoostingClassifier):
     probability_scale_ : float
         Factor of the scores in the softmax of `predict_proba`.
     stop_reason_ : str
-        "n_estimators", "tol", "optimal", "no column", "early stopping", "callback"
-        or, after `thin`, "thinned". With "optimal" exact pricing found no weak learner of the
-        family that could lower the objective.
+        "n_estimators", "tol", "optimal", "no column", "early stopping", "callback", "time limit",
+        "interrupted", "failed" or, after `thin`, "thinned". With "optimal" exact pricing found no
+        weak learner of the family that could lower the objective.
 
     Notes
     -----
