@@ -27,6 +27,9 @@ __all__ = ["SklearnInit", "checked_scores", "resolve_init"]
 SMALLEST_PROBABILITY = 1e-6
 """Least probability of a class whose logarithm is a score: trees and neighbours give zero."""
 
+MOST_COPIES = 4
+"""Copies per example that a classifier without weights may get in their place, in the mean."""
+
 
 def resolve_init(spec) -> InitModel | None:
     """Return the init model that ``init`` asks for: by name, an instance, a classifier, or None."""
@@ -74,22 +77,27 @@ class SklearnInit(InitModel):
         n_folds = int(context.folds.max()) + 1
         if np.bincount(np.unique(y * n_folds + context.folds) // n_folds).min() < 2:
             return None, None  # without its fold, a class has no examples
-        params = _fit_params(self.estimator, context.weight)
+        params, rows = _weighing(self.estimator, context.weight)
+        X, of_rows = X[rows], y[rows]
         found = cross_val_predict(
             self.estimator,
-            *(X, y),
-            cv=PredefinedSplit(context.folds),
+            *(X, of_rows),
+            cv=PredefinedSplit(context.folds[rows]),
             params=params,
             method="predict_proba",
         )
-        model = clone(self.estimator).fit(X, y, **params)
-        return _form_of(model), _scores_of(found)
+        model = clone(self.estimator).fit(X, of_rows, **params)
+        return _form_of(model), _scores_of(found[np.searchsorted(rows, np.arange(len(y)))])
 
 
-def _fit_params(estimator, weight) -> dict[str, np.ndarray]:
-    """Return the arguments by which `fit` of a classifier takes weights; warn if it takes none."""
+def _weighing(estimator, weight) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return the arguments by which `fit` of a classifier takes weights, and the rows to give it.
+
+    One that takes no weights gets copies of rows, if these are few; else a warning is issued.
+    """
+    rows = np.arange(len(weight))
     if (weight == weight[0]).all():
-        return {}
+        return {}, rows
     prefix = ""
     from sklearn.pipeline import Pipeline
 
@@ -101,12 +109,15 @@ def _fit_params(estimator, weight) -> dict[str, np.ndarray]:
             estimator = estimator.estimator
     if has_fit_parameter(estimator, "sample_weight"):
         # Mean one, as the defaults of scikit-learn expect.
-        return {f"{prefix}sample_weight": weight / weight.mean()}
+        return {f"{prefix}sample_weight": weight / weight.mean()}, rows
+    copies = weight / weight.min()
+    if (copies == np.rint(copies)).all() and copies.sum() <= MOST_COPIES * len(rows):
+        return {}, np.repeat(rows, copies.astype(np.int64))
     warn_caller(
         f"init: {type(estimator).__name__} takes no sample_weight and is fitted without; the "
         "weights count in boosting only"
     )
-    return {}
+    return {}, rows
 
 
 def _scores_of(probabilities) -> np.ndarray:

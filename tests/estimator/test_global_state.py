@@ -90,7 +90,8 @@ MORE = {"thin": ["C"], "shap_values": ["background"]}
     "cls, name", methods(), ids=lambda value: getattr(value, "__name__", value)
 )
 def test_a_method_alone(cls, name, tmp_path, capfd):
-    model = cls("stump", n_estimators=3, random_state=0).fit(X, Y)
+    weak_learner = "tree" if name == "refit" else "stump"
+    model = cls(weak_learner, n_estimators=3, random_state=0).fit(X, Y)
     if name == "predict_set":
         with suppress(TypeError):  # as below
             model.calibrate(X, Y)

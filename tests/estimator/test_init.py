@@ -32,7 +32,8 @@ LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 
 @pytest.fixture(scope="module")
 def iris():
-    X, y = load_iris(return_X_y=True)
+    """Without its only equal rows."""
+    X, y = (np.delete(values, 142, axis=0) for values in load_iris(return_X_y=True))
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
@@ -116,7 +117,7 @@ def test_names_instances_and_classifiers_are_taken_and_others_refused():
             resolve_init(wrong)
 
 
-WEIGHT = np.arange(1.0, 151.0)
+WEIGHT = np.arange(1.0, 150.0)
 
 
 SEARCH = GridSearchCV(LOGISTIC, {"logisticregression__C": [0.1, 1.0]}, cv=2)
@@ -148,6 +149,16 @@ def test_a_classifier_without_weights_is_named(iris):
     with pytest.warns(UserWarning, match="init: KNeighborsClassifier takes no sample_weight"):
         weighted = clf.fit(X, y, WEIGHT).init_.fitted.scores(X)
     np.testing.assert_array_equal(weighted, clf.fit(X, y).init_.fitted.scores(X))
+
+
+def test_a_classifier_without_weights_gets_copies(iris):
+    X, y = iris
+    clf = CWBoostClassifier("stump", init=KNeighborsClassifier(), n_estimators=1, random_state=0)
+    counts = 1 + np.arange(len(y)) % 2
+    init = clf.fit(X, y, counts).init_
+    expected = KNeighborsClassifier().fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    found = np.exp(init.fitted.scores(X))
+    np.testing.assert_allclose(found, np.maximum(expected.predict_proba(X), 1e-6))
 
 
 @pytest.mark.parametrize("family", ["stump", "tree"])

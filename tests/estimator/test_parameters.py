@@ -125,8 +125,8 @@ def test_early_stopping_needs_two_examples_of_each_class():
     with pytest.raises(ValueError, match="of class 99 there is only one; pass X_val"):
         model.fit(X, y)
     assert model.fit(X, y, X_val=X, y_val=y).n_iter_ <= 4
-    for fraction, n_held in ((0.01, 2), (0.995, 150)):
-        with pytest.raises(ValueError, match=f"{fraction} of 150 examples are {n_held}: change"):
+    for fraction, n_held in ((0.01, 2), (0.995, 149)):
+        with pytest.raises(ValueError, match=f"{fraction} of 149 examples are {n_held}: change"):
             model.set_params(validation_fraction=fraction).fit(X, Y)
 
 
