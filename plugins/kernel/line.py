@@ -13,8 +13,9 @@ Gauss and Legendre: n rows, m landmarks, d features and K scores cost ``n m d K`
 from __future__ import annotations
 
 import numpy as np
-from cwboost.kernels import exp, log, matrix_product
 from cwboost.plugins.kernel.kernel_values import TAIL
+
+from cwboost.kernels import exp, log, matrix_product
 
 __all__ = ["along_line"]
 
