@@ -30,9 +30,8 @@ static inline void cwb_totals(const cwb_stump_kernels *kernels, const cwb_weight
                               double *sums, int n_threads) {
     CWB_TASKS(schedule(static), task, cwb_row_tasks(n), {
         for (int64_t t = 0; t < w->n_targets; t++)
-            sums[task * w->n_targets + t] =
-                kernels->total(w->r + t * w->stride + task * CWB_ROWS, w->scales[t],
-                               cwb_rows_of(task, n));
+            sums[task * w->n_targets + t] = kernels->total(w->r + t * w->stride + task * CWB_ROWS,
+                                                           w->scales[t], cwb_rows_of(task, n));
     })
 }
 
