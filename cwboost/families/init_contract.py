@@ -30,9 +30,8 @@ class InitContext:
     n_classes : int
     weight : ndarray of shape (n_samples,), dtype float64, > 0
         Weights of the examples.
-    folds : ndarray of shape (n_samples,), dtype int64, or None, default=None
-        Folds for cross-fitting, numbered from 0: examples that belong together share one. None in
-        contexts made by hand.
+    folds : ndarray of shape (n_samples,), dtype int64
+        Folds for cross-fitting, numbered from 0: examples that belong together share one.
     alone : bool, default=True
         True if no examples belong together: scores may leave out single examples. Otherwise they
         must leave out whole folds.
@@ -48,7 +47,7 @@ class InitContext:
 
     n_classes: int
     weight: np.ndarray
-    folds: np.ndarray | None = None
+    folds: np.ndarray
     alone: bool = True
     random_state: int = 0
     n_threads: int = 1

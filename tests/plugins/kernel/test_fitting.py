@@ -82,7 +82,8 @@ def test_features_of_an_interaction_are_found_and_weighed(n, monkeypatch):
     wrong = []
     for clearly in (fitting.CLEARLY, 0.0):
         monkeypatch.setattr(fitting, "CLEARLY", clearly)
-        model, _ = KernelInit().fit(X, y, InitContext(n_classes=2, weight=np.ones(n)))
+        context = InitContext(n_classes=2, weight=np.ones(n), folds=np.arange(n) % 5)
+        model, _ = KernelInit().fit(X, y, context)
         scale = model.codes.scale * X.std(axis=0)
         assert (scale[:2].min() > 2 * scale[2:].max()) == (clearly > 0)
         wrong.append((model.scores(X_test).argmax(axis=1) != y_test).mean())

@@ -26,6 +26,7 @@ order = np.argsort(y, kind="stable")[::2]
 X, y = X[order], y[order]
 X[::7, 20] = np.nan
 context = InitContext(n_classes=10, weight=np.linspace(0.5, 1, len(y)), n_threads=2,
+                      folds=np.arange(len(y)) % 5,
                       categorical=np.arange(64) == 30)
 found = []
 for max_landmarks, most in ((2000, 2**14), (300, 2**14), (300, 600)):
@@ -49,7 +50,8 @@ def by_class(load):
 
 
 def fit(X, y, max_landmarks=2000, **context):
-    context = {"n_classes": int(y.max()) + 1, "weight": np.ones(len(y)), **context}
+    folds = np.arange(len(y)) % 5
+    context = {"n_classes": int(y.max()) + 1, "weight": np.ones(len(y)), "folds": folds, **context}
     return KernelInit(max_landmarks).fit(X, y, InitContext(**context))
 
 
