@@ -114,17 +114,19 @@ def check_stages(model, method):
             np.testing.assert_allclose(stages[n - 1], whole, rtol=1e-9, atol=1e-9)
 
 
-def splits_nothing(base):
-    return base.shapley_values(X[:1]) is None
+def splits_nothing(base, background=None):
+    return base.shapley_values(X[:1], background) is None
 
 
-def check_sums(model, explain):
+def check_sums(model, explain, background=None):
+    explain = partial(explain, background=background)
     for n in rounds_of(model):
         found = explain(X, n_estimators=n)
         total = found.base + found.init + found.values.sum(axis=1)
         scores = model.model_.scores(model._encoded(X), n)
         np.testing.assert_allclose(total, scores, atol=1e-8)
-        assert found.init.any() == (model.init_ is not None and splits_nothing(model.init_))
+        whole = model.init_ is not None and splits_nothing(model.init_, background)
+        assert found.init.any() == whole
         alone = explain(X[3:4], n_estimators=n)
         np.testing.assert_allclose(alone.values, found.values[3:4], rtol=0, atol=1e-12)
 
@@ -148,10 +150,8 @@ CHECKS = {
     "staged_predict_proba": partial(check_stages, method="predict_proba"),
     "staged_decision_function": partial(check_stages, method="decision_function"),
     "predict_set": check_sets,
-    "explain": lambda m: check_sums(
-        m, m.explain if is_additive(m.ensemble_) else partial(m.explain, background=X[:50])
-    ),
-    "shap_values": lambda m: check_sums(m, partial(m.shap_values, background=X[:50])),
+    "explain": lambda m: check_sums(m, m.explain, None if is_additive(m.ensemble_) else X[:50]),
+    "shap_values": lambda m: check_sums(m, m.shap_values, X[:50]),
     "feature_importances_": lambda m: abs(m.feature_importances_.sum() - 1) < 1e-9,
     "class_columns": lambda m: len(m.class_columns(m.classes_[0]).coef) >= 0,
     "to_frame": lambda m: len(m.to_frame()) > 0,
@@ -186,7 +186,7 @@ def refusal(model, method):
     of_votes = not isinstance(model, AdaBoostMOClassifier)
     base = model.init_
     if method == "feature_importances_":
-        silent = base is not None and splits_nothing(base)
+        silent = base is not None and splits_nothing(base, X)
         return (AttributeError, "SHAP values of all of its scores") if silent else None
     if method == "thin":
         has = isinstance(model, CWBoostClassifier)

@@ -48,7 +48,7 @@ def with_importances(model: FittedModel, X) -> FittedModel:
 
 def _values(model: FittedModel, X) -> np.ndarray | None:
     """Return the SHAP values of the whole scores, None if there are none."""
-    base = None if model.base is None else model.base.shapley_values(X)
+    base = None if model.base is None else model.base.shapley_values(X, X)
     if model.base is not None and base is None:
         return None
     form = model.ensemble.learners.flat_form()

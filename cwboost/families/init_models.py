@@ -171,6 +171,14 @@ class LinearInit(FittedInit):
         X = X.toarray() if sparse.issparse(X) else X
         return self._projector(X, n_threads, np.float64).T + self._intercept
 
+    def shapley_values(self, X, background=None, n_threads: int = 1):
+        """Return coefficients times deviations from the mean of a background, which is needed."""
+        if background is None:
+            return None
+        X, background = (M.toarray() if sparse.issparse(M) else M for M in (X, background))
+        origin = background.mean(axis=0, dtype=np.float64, keepdims=True)
+        return (X - origin)[:, :, None] * self._coef.T, self.scores(origin)[0]
+
     def arrays(self):
         return {"coef": self._coef, "intercept": self._intercept}
 
