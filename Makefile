@@ -103,7 +103,7 @@ lint: $(STAMPS)/lint
 	$(BIN)/mypy
 	$(BIN)/mypy --strict tests/support/typed_program.py
 	for template in plugins/templates/*/; do (cd $$template && MYPYPATH='$(CURDIR)' \
-		$(BIN)/mypy --config-file ../pyproject.toml --follow-imports silent --no-namespace-packages src) || exit; done
+		$(BIN)/mypy --config-file ../pyproject.toml --cache-dir '$(CURDIR)/.mypy_cache' --follow-imports silent --no-namespace-packages src) || exit; done
 	find cwboost plugins \( -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' \) \
 		-exec env PATH="$(BIN):$$PATH" cython-lint {} +
 	$(BIN)/clang-format --dry-run -Werror $(C_SOURCES)

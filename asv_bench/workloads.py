@@ -9,6 +9,7 @@ import json
 import sys
 import tempfile
 import warnings
+import zipfile
 from pathlib import Path
 from time import process_time
 
@@ -81,7 +82,9 @@ def counts():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.cwb")
         model.save(path)
-        found["bytes of the default"] = path.stat().st_size
+        # Before compression, which shortens the times in the history by chance.
+        members = zipfile.ZipFile(path).infolist()
+        found["bytes of the default"] = sum(member.file_size for member in members)
     X, y = pendigits()
     found["test errors of the default"] = int((model.predict(X[-2_000:]) != y[-2_000:]).sum())
     return found

@@ -20,6 +20,7 @@ def programs(page):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The set_\\w+ function:PendingDeprecationWarning")  # shap's
 @pytest.mark.parametrize("page", [p for p in PAGES if programs(p)], ids=lambda p: p.name)
 def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     """Those of the first pages print what the page shows."""
