@@ -77,27 +77,26 @@ class SklearnInit(InitModel):
         n_folds = int(context.folds.max()) + 1
         if np.bincount(np.unique(y * n_folds + context.folds) // n_folds).min() < 2:
             return None, None  # without its fold, a class has no examples
-        params, rows = _weighing(self.estimator, context.weight)
-        X, of_rows = X[rows], y[rows]
+        folds, first = context.folds, slice(None)
+        params, copies = _weighing(self.estimator, context.weight)
+        if copies is not None:
+            rows, first = np.repeat(np.arange(len(y)), copies), np.cumsum(copies) - copies
+            X, y, folds = X[rows], y[rows], folds[rows]
         found = cross_val_predict(
-            self.estimator,
-            *(X, of_rows),
-            cv=PredefinedSplit(context.folds[rows]),
-            params=params,
-            method="predict_proba",
+            self.estimator, X, y, cv=PredefinedSplit(folds), params=params, method="predict_proba"
         )
-        model = clone(self.estimator).fit(X, of_rows, **params)
-        return _form_of(model), _scores_of(found[np.searchsorted(rows, np.arange(len(y)))])
+        model = clone(self.estimator).fit(X, y, **params)
+        return _form_of(model), _scores_of(found[first])
 
 
-def _weighing(estimator, weight) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Return the arguments by which `fit` of a classifier takes weights, and the rows to give it.
+def _weighing(estimator, weight) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
+    """Return the arguments by which `fit` of a classifier takes weights, and copies of the rows.
 
-    One that takes no weights gets copies of rows, if these are few; else a warning is issued.
+    The numbers of copies stand for weights that a classifier does not take, if they are few; else
+    they are None, and a warning is issued.
     """
-    rows = np.arange(len(weight))
     if (weight == weight[0]).all():
-        return {}, rows
+        return {}, None
     prefix = ""
     from sklearn.pipeline import Pipeline
 
@@ -109,15 +108,15 @@ def _weighing(estimator, weight) -> tuple[dict[str, np.ndarray], np.ndarray]:
             estimator = estimator.estimator
     if has_fit_parameter(estimator, "sample_weight"):
         # Mean one, as the defaults of scikit-learn expect.
-        return {f"{prefix}sample_weight": weight / weight.mean()}, rows
+        return {f"{prefix}sample_weight": weight / weight.mean()}, None
     copies = weight / weight.min()
-    if (copies == np.rint(copies)).all() and copies.sum() <= MOST_COPIES * len(rows):
-        return {}, np.repeat(rows, copies.astype(np.int64))
+    if (copies == np.rint(copies)).all() and copies.mean() <= MOST_COPIES:
+        return {}, copies.astype(np.int64)
     warn_caller(
         f"init: {type(estimator).__name__} takes no sample_weight and is fitted without; the "
         "weights count in boosting only"
     )
-    return {}, rows
+    return {}, None
 
 
 def _scores_of(probabilities) -> np.ndarray:
