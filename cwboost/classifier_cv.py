@@ -279,6 +279,7 @@ def _score_path(template, Cs, rounds: int, scorer, examples: Arguments, fold):
 
 def _rows(examples: Arguments, at) -> Arguments:
     """Return some of the examples."""
-    given = (examples.sample_weight, examples.groups)
-    weight, groups = (None if one is None else one[at] for one in given)
+    weight, groups = (
+        None if one is None else one[at] for one in (examples.sample_weight, examples.groups)
+    )
     return Arguments(_safe_indexing(examples.X, at), examples.y[at], weight, groups)

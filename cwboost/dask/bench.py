@@ -51,8 +51,8 @@ class PartitionedBench:
         self._wanted, self.previous = wanted, previous
         self._rng = generator_of(wanted.random_state)
         self._init_rng, self._holdout_rng = self._rng.spawn(2)
-        given = arguments.X, arguments.y, arguments.sample_weight
-        tasks = sources(*given, "training", groups=arguments.groups)
+        X, y, weight = arguments.X, arguments.y, arguments.sample_weight
+        tasks = sources(X, y, weight, "training", groups=arguments.groups)
         n_training = len(tasks)
         self._roles = {_role(name): name for name in arguments.held_out()}
         for name, (X, y, weight) in arguments.held_out().items():

@@ -134,11 +134,13 @@ class Examples:
         def values(rows):
             return alike(codes[rows].astype(np.float32))
 
-        given, n_threads = (values, at, self.Y, self.weight, setting.penalty), self.n_threads
+        Y, weight, penalty = self.Y, self.weight, setting.penalty
         if self.folds is None:
-            found = regress_on_landmarks(*given, n_threads)
+            found = regress_on_landmarks(values, at, Y, weight, penalty, self.n_threads)
         else:
-            found = cross_fit_on_landmarks(*given, self.folds, n_threads)
+            found = cross_fit_on_landmarks(
+                values, at, Y, weight, penalty, self.folds, self.n_threads
+            )
         return Regression(setting, codes, at, *found)
 
     def first(self, setting: Setting) -> Regression:

@@ -1,9 +1,10 @@
-"""The init model, and the fitted one: scores, arrays of a file, shares of features, ONNX nodes."""
+"""The init model, and the fitted one: scores, arrays of a file, SHAP values, ONNX nodes."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from cwboost.plugins.kernel.codes import LARGEST, FeatureCodes
@@ -69,7 +70,13 @@ class FittedKernel(FittedInit):
         """Return the values along the line from the mean landmark, or the mean of a background."""
         landmarks = self.landmarks.astype(np.float64)
         origin = (landmarks if background is None else self._coded(background)).mean(axis=0)
-        setting = origin, landmarks, self.width, self.coefficients.values
+        along = partial(
+            along_line,
+            origin=origin,
+            landmarks=landmarks,
+            width=self.width,
+            coefficients=self.coefficients.values,
+        )
         to_columns = sparse.csr_array(
             (np.ones(len(origin)), (self.expansion.origin, np.arange(len(origin)))),
             shape=(X.shape[1], len(origin)),
@@ -77,9 +84,9 @@ class FittedKernel(FittedInit):
         n_scores = self.coefficients.values.shape[1]
         parts = np.empty((*X.shape, n_scores))
         step = max(1, ENTRIES // max(len(landmarks), len(origin) * n_scores))
-        base = along_line(origin[None], *setting)[1]
+        base = along(origin[None])[1]
         for start in range(0, len(parts), step):
-            found, _ = along_line(self._coded(X[start : start + step]), *setting)
+            found, _ = along(self._coded(X[start : start + step]))
             for k in range(n_scores):
                 parts[start : start + step, :, k] = (to_columns @ found[:, :, k].T).T
         # What quadrature and rounding leave goes to all features by the size of their values.
