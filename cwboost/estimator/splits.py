@@ -18,11 +18,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.model_selection import (
-    StratifiedKFold,
-    check_cv,
-    train_test_split,
-)
+from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import get_routing_for_object
 
@@ -118,7 +114,7 @@ def listed(keys, n_samples: int, most: int = MOST_LISTED) -> np.ndarray:
 
 
 def part_of(y, share: float, random_state, groups=None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the examples without a share of each class, and the share, both ascending.
+    """Return the examples without a share of each class, ascending, and the share.
 
     Raises ValueError if there is no such share.
     """
