@@ -119,8 +119,8 @@ class Host:
             if chunk.role == "training" and chunk.n_rows:
                 with named(index, chunk.role):
                     chunk = checked(chunk, setup.encoding)
-                    rows = _rows(*self._weights(chunk, setup))
-                    keys, places = chunk.keys()[rows], setup.context_of(index, 1).places
+                    keys = chunk.keys(_rows(*self._weights(chunk, setup)))
+                    places = setup.context_of(index, 1).places
                     is_listed = listed(keys, setup.n_total)
                     found[index] = places[is_listed], keys[is_listed]
         return found
@@ -135,17 +135,19 @@ class Host:
         for index, chunk in self.chunks.items():
             if chunk.role == "training" and chunk.n_rows:
                 with named(index, chunk.role):
-                    X, _, weight = self._sorted(chunk, setup)
-                if X is not None:
                     chunk = checked(chunk, setup.encoding)
-                    keys = chunk.keys()[_rows(*self._weights(chunk, setup))]
+                    label, weight = self._weights(chunk, setup)
+                    by_class = _rows(label, weight)
+                if len(by_class):
                     places = setup.context_of(index, self.n_threads).places
                     if together and setup.n_total > most:
-                        rows = np.flatnonzero(listed(keys, setup.n_total, most))
+                        is_listed = listed(chunk.keys(by_class), setup.n_total, most)
+                        rows = np.flatnonzero(is_listed)
                         rows = rows[evenly_spaced(len(rows), most)]
                     else:
                         rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
-                    found[index] = places[rows], rows, X[rows], weight[rows], keys[rows]
+                    at = by_class[rows]
+                    found[index] = places[rows], rows, chunk.X[at], weight[at], chunk.keys(at)
         return found
 
     def bind(self, setup: Setup) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
+from cwboost.dask.input.chunks import joined
 from cwboost.estimator.problem import Holder, Problem
 from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
 
@@ -56,7 +56,5 @@ def shared_examples(crew: Crew, setup: Setup, together: bool) -> SharedExamples 
 def sample_of_partitions(crew: Crew, setup: Setup) -> Sample:
     """Return examples on which learners are checked and importances computed."""
     parts = crew.collect("examples", setup, N_CHECKED_ROWS).values()
-    places, X = np.concatenate([part[0] for part in parts]), [part[2] for part in parts]
-    is_sparse = any(sparse.issparse(part) for part in X)
-    stacked = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
-    return Sample(stacked[np.argsort(places)])
+    places, X = np.concatenate([part[0] for part in parts]), joined([part[2] for part in parts])
+    return Sample(X[np.argsort(places)])

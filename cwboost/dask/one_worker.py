@@ -9,11 +9,10 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from cwboost.automatic import recipe
 from cwboost.dask.crew import PartitionsLost
-from cwboost.dask.input.chunks import Chunk, checked, joined_set, named
+from cwboost.dask.input.chunks import Chunk, checked, joined, joined_set, named
 from cwboost.dask.input.encoding import Encoding
 from cwboost.estimator.bench import Bench
 from cwboost.estimator.clock import Clock
@@ -137,14 +136,6 @@ def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
         examples = joined_set(role, own)
         held_out[name] = examples._replace(X=joined([chunk.X for _, chunk in parts[role]]))
     return Examples(job.schema, classes, problem, held_out)
-
-
-def joined(matrices):
-    """Return the rows of matrices as one."""
-    filled = [X for X in matrices if X.shape[0]]
-    if any(map(sparse.issparse, filled)):
-        return sparse.vstack([sparse.csr_array(X) for X in filled], format="csr")
-    return np.concatenate(filled) if len(filled) > 1 else filled[0]
 
 
 class FollowedTraining:

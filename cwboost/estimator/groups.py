@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from cwboost.estimator.input.columns import missing_in
 
-__all__ = ["keys_of_groups", "keys_of_rows", "mixed"]
+__all__ = ["keys_of", "keys_of_groups", "keys_of_rows", "mixed"]
 
 MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9)
 """Of the finaliser of MurmurHash3 in the variant of Stafford (Mix13), which mixes well."""
@@ -31,6 +31,11 @@ def mixed(words: np.ndarray, factors) -> np.ndarray:
     found *= MULTIPLIER
     found ^= found >> np.uint64(29)
     return found
+
+
+def keys_of(X, groups) -> np.ndarray:
+    """Return a key per example: of its group, or of its row in X if `groups` is None."""
+    return keys_of_rows(X) if groups is None else keys_of_groups(groups, X.shape[0])
 
 
 def keys_of_groups(groups, n_samples: int) -> np.ndarray:

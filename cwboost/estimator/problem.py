@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
-from cwboost.estimator.groups import keys_of_groups, keys_of_rows
+from cwboost.estimator.groups import keys_of, keys_of_rows
 from cwboost.support.lazy import made_once
 
 __all__ = [
@@ -36,9 +36,7 @@ class Holder:
     @made_once
     def keys(self) -> np.ndarray:
         """A key per row, equal in a group; without groups, equal rows are one."""
-        if self.groups is None:
-            return keys_of_rows(self.X)
-        return keys_of_groups(self.groups, self.X.shape[0])
+        return keys_of(self.X, self.groups)
 
     def release(self) -> None:
         self.X = None

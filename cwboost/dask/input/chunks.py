@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_non_negative, column_or_1d
 
 from cwboost.dask.input.encoding import Encoding
 from cwboost.estimator.examples import HeldOut
-from cwboost.estimator.groups import keys_of_groups, keys_of_rows
+from cwboost.estimator.groups import keys_of
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.problem import find_missing
 from cwboost.families.sealing.faults import add_note
 
-__all__ = ["Chunk", "Report", "checked", "joined_set", "named", "report"]
+__all__ = ["Chunk", "Report", "checked", "joined", "joined_set", "named", "report"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +41,9 @@ class Chunk:
         """Return the example weights, ones by default."""
         return np.ones(self.n_rows) if self.weight is None else self.weight
 
-    def keys(self) -> np.ndarray:
-        """Return the keys of the examples of a checked chunk, see `cwboost.estimator.groups`."""
-        if self.groups is None:
-            return keys_of_rows(self.X)
-        return keys_of_groups(self.groups, self.n_rows)
+    def keys(self, rows) -> np.ndarray:
+        """Return the keys of some rows of a checked chunk, see `cwboost.estimator.groups`."""
+        return keys_of(self.X[rows], None if self.groups is None else self.groups[rows])
 
     def encode(self, classes) -> tuple[np.ndarray, np.ndarray]:
         """Return the class index of every label, and whether the label is one of `classes`."""
@@ -120,6 +118,14 @@ def report(chunk: Chunk, family) -> Report:
         np.bincount(place[used], minlength=len(labels)),
         np.bincount(place, weight, minlength=len(labels)),
     )
+
+
+def joined(matrices):
+    """Return the rows of matrices as one."""
+    filled = [X for X in matrices if X.shape[0]]
+    if any(map(sparse.issparse, filled)):
+        return sparse.vstack([sparse.csr_array(X) for X in filled], format="csr")
+    return np.concatenate(filled) if len(filled) > 1 else filled[0]
 
 
 def joined_set(role: str, parts) -> HeldOut:
