@@ -1,20 +1,13 @@
 """``make compare``: what counts as slower, and the processes that do the work."""
 
-import sys
-
 import numpy as np
 import pytest
-from import_graph import ROOT
+from bench_tools import bench_tool
 
 
 @pytest.fixture(scope="module")
 def compare():
-    sys.path.insert(0, str(ROOT / "asv_bench"))
-    try:
-        import compare
-    finally:
-        sys.path.remove(str(ROOT / "asv_bench"))
-    return compare
+    return bench_tool("compare")
 
 
 def test_a_count_that_grew_is_flagged(compare):

@@ -1,25 +1,18 @@
 """Every regression of the stored history of benchmarks has an answer."""
 
 import json
-import sys
 
 import pytest
-from import_graph import ROOT
+from bench_tools import BENCH, bench_tool
 
 pytest.importorskip("tomllib")
 
-BENCH = ROOT / "asv_bench"
 HISTORY = BENCH / "history"
 
 
 @pytest.fixture(scope="module")
 def tools():
-    sys.path.insert(0, str(BENCH))
-    try:
-        from dashboard import answers
-    finally:
-        sys.path.remove(str(BENCH))
-    return answers
+    return bench_tool("dashboard.answers")
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,10 @@
 """Numbers of measurements on the pages are those of the files of results."""
 
 import re
-import sys
 
 import pytest
+from bench_tools import bench_tool
 from import_graph import ROOT
-
-BENCH = ROOT / "asv_bench"
 
 pytest.importorskip("pandas")
 
@@ -19,12 +17,7 @@ RATIO = re.compile(
 
 @pytest.fixture(scope="module")
 def pages():
-    sys.path.insert(0, str(BENCH))
-    try:
-        import pages
-    finally:
-        sys.path.remove(str(BENCH))
-    return pages
+    return bench_tool("pages")
 
 
 def texts():
