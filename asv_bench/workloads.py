@@ -24,8 +24,7 @@ TURN = 0.03
 
 
 def pendigits():
-    X, y = load_pendigits(return_X_y=True)
-    return X, y
+    return load_pendigits(return_X_y=True)
 
 
 def default(n_rows=ROWS):

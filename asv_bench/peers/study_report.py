@@ -211,5 +211,5 @@ def bold(text, condition):
 
 
 def not_chosen_on(paired):
-    """Return the sets that tell something of the default."""
+    """Return the sets that are evidence: nothing was chosen on them, and none flatters."""
     return [name for name in paired.sets if name not in CHOSEN_ON | FLATTERS]
