@@ -219,11 +219,11 @@ def check_capabilities(
     declared = family.capabilities
     lacking = [capability for capability in needed if not getattr(declared, capability)]
     if lacking:
-        able = [
+        able = sorted(
             repr(record.name)
             for record in _registry.all()
             if record.state == "loaded" and set(lacking) <= set(record.capabilities)
-        ]
+        )
         raise ValueError(
             f"weak learner {family.name!r} ({family!r}) lacks a capability: "
             f"{'; '.join(f'{capability} {needed[capability]}' for capability in lacking)}. "
