@@ -56,7 +56,7 @@ def run_quick(options):
     for old in (folder / "results").glob("*/*existing*.json"):
         old.unlink()
     status = asv(
-        config, "run", "--quick", "--python=same", "--show-stderr",
+        config, "run", "--quick", "--python=same", "--show-stderr", "--launch-method=forkserver",
         "--set-commit-hash", revision("HEAD"), "--machine", MACHINE, *_bench(options),
     )  # fmt: skip
     results = [p for p in (folder / "results").glob("*/*.json") if p.name != "machine.json"]

@@ -100,10 +100,9 @@ class TwoThreads(Default):
         self.fitted()
 
 
-class Cluster(Settings):
-    """Fits on two workers, processes of one thread: on one of them alone, or on partitions."""
+class TwoWorkers(Settings):
+    """Two workers, processes of one thread; a fit uses one of them alone, or partitions."""
 
-    params = [["auto", "stump"], ["one worker", "partitions"]]
     param_names = ["weak_learner", "place"]
     rounds = 1
 
@@ -132,11 +131,15 @@ class Cluster(Settings):
         settings = {"n_estimators": n_rounds, "init": None, "probability_scale": 2.0}
         DaskCWBoostClassifier(weak_learner, random_state=0, **settings).fit(self.X, self.y)
 
+
+class Cluster(TwoWorkers):
+    params = [["auto", "stump"], ["one worker", "partitions"]]
+
     def time_fit(self, weak_learner, place):
         self.fit(weak_learner, 10)
 
 
-class Traffic(Cluster):
+class Traffic(TwoWorkers):
     """Messages of a round on partitions, with both workers: the same counts on any machine."""
 
     params = [["auto", "stump"], ["partitions"]]
