@@ -23,8 +23,6 @@ __all__ = ["ActorCrew", "PartitionsLost"]
 
 logger = logging.getLogger(__name__)
 
-NO_ARGUMENTS = dumps(())
-
 DIRECT_SECONDS = 5.0
 """Time in which a worker must answer a direct call; else calls go through the scheduler."""
 
@@ -54,15 +52,13 @@ MOST_CANCELLED = 3
 class RemoteHost(Host):
     """A `Host` on a worker, which also holds the sources of the partitions until they are bound."""
 
-    def call(self, method, message: bytes = NO_ARGUMENTS) -> bytes:
-        """Return (result, None) of a method, or (None, its error): other errors mean loss.
-
-        Both ways travel as pickles: arrays that Dask divides into frames arrive unaligned.
-        """
+    def call(self, method, message: list | None = None) -> list:
+        """Return (result, None) of a method, or (None, its error): other errors mean loss."""
+        arguments = () if message is None else unpacked(message)
         try:
-            return dumps((getattr(self, method)(*loads(message)), None))
+            return packed((getattr(self, method)(*arguments), None))
         except Exception as error:
-            return dumps((None, error))
+            return packed((None, error))
 
     def nothing(self) -> None:
         """Do nothing."""
@@ -177,7 +173,7 @@ class ActorCrew(Crew):
     def _call(self, actors, method, arguments) -> tuple[list, list]:
         """Return the results, and the keys of the actors that are lost; raise a host's error."""
         lost, results, errors, calls = [], [], [], {}
-        message = dumps(arguments)
+        message = packed(arguments)
         for key, actor in actors.items():
             try:
                 calls[key] = actor.call(method, message)
@@ -189,7 +185,7 @@ class ActorCrew(Crew):
             except Exception:
                 lost.append(key)
                 continue
-            result, error = loads(answer)
+            result, error = unpacked(answer)
             (results if error is None else errors).append(result if error is None else error)
         if errors:
             # The same one whichever worker holds it.
@@ -389,6 +385,19 @@ class ActorCrew(Crew):
             except Exception:
                 self.client.direct_to_workers = self._was_direct
                 return
+
+
+def packed(value) -> list:
+    """Return a pickle, and the arrays in it as bytes, which Dask sends without a copy."""
+    buffers: list = []
+    head = dumps(value, buffer_callback=buffers.append)
+    return [head, *(np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers)]
+
+
+def unpacked(message: list):
+    """Return a value that was packed; its arrays, which arrive unaligned, are copied."""
+    head, *buffers = message
+    return loads(head, buffers=[bytearray(buffer) for buffer in buffers])
 
 
 def _release(actor) -> None:

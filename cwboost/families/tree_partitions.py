@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from cwboost.kernels import (
     FoundStumps,
     weight_scales,
 )
+from cwboost.kernels.threads import threads_of_jobs
 
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
@@ -34,6 +36,12 @@ __all__ = ["PartitionTrees", "TreePlan", "draw_code"]
 
 CODES = 256
 """Bins of a feature, missing values included."""
+
+FEWEST_BYTES = 2**22
+"""Bytes of a node's rows that are worth further exchanges: fewer take less time than these."""
+
+MOST_BYTES = 2**25
+"""Bytes of rows that the client holds at a time."""
 
 
 class TreePlan(PricingPlan):
@@ -77,8 +85,7 @@ class TreePlan(PricingPlan):
         self, scales: np.ndarray, rng: np.random.Generator, request: PricingRequest
     ) -> Generator[object, tuple, Chosen]:
         seeds = rng.integers(0, 2**64, size=len(scales), dtype=np.uint64)
-        trees = GrowingTrees(self.bins, seeds, **self.settings)
-        yield from _grow(trees, "start")
+        trees, _ = yield from self._grown(seeds, scales)
         nodes, edges = trees.finish(merge=True)
         return Chosen(self._learners(nodes), edges / scales, np.arange(len(scales)))
 
@@ -86,20 +93,20 @@ class TreePlan(PricingPlan):
         self, n_targets: int, rng: np.random.Generator, request: PricingRequest
     ) -> Generator[object, tuple, ChosenDivision]:
         code, seeds = draw_code(n_targets, rng), rng.integers(0, 2**64, size=1, dtype=np.uint64)
-        (masses,) = yield "combine", code
-        trees = GrowingTrees(self.bins, seeds, **self.settings)
-        yield from _grow(trees, "start combined", weight_scales(masses))
+        (masses,) = yield Combination(code)
+        trees, _ = yield from self._grown(seeds, weight_scales(masses))
         learners = self._learners(trees.finish(merge=False)[0])
         return ChosenDivision(learners, int(learners.cell_counts[0]))
 
     def find_stumps(
-        self, n_targets: int, seed: int = 0
+        self, scales: np.ndarray, seed: int = 0
     ) -> Generator[object, tuple, tuple[FoundStumps, CategorySets | None]]:
         """Find the best stump of every target, by a plan `of_stumps`; a conversation.
 
         Parameters
         ----------
-        n_targets : int
+        scales : ndarray of shape (n_targets,), dtype float64
+            Those that `choose` got.
         seed : int, default=0
             Seed of the features drawn, the same for all targets.
 
@@ -111,9 +118,8 @@ class TreePlan(PricingPlan):
         sets : CategorySets of length n_targets, or None
             Sets of the stumps that test categories.
         """
-        bins, seeds = self.bins, np.full(n_targets, seed, dtype=np.uint64)
-        growing = GrowingTrees(bins, seeds, **self.settings)
-        roots = yield from _grow(growing, "start")
+        bins, seeds = self.bins, np.full(len(scales), seed, dtype=np.uint64)
+        growing, roots = yield from self._grown(seeds, scales)
         nodes, edges = growing.finish(merge=True)
         trees = ThresholdTrees.from_nodes(nodes)
         stumps = trees.stumps()
@@ -130,6 +136,20 @@ class TreePlan(PricingPlan):
         missing[complete] = np.where(roots[complete, 0] < 0, -1, 1)
         found = FoundStumps(feature, threshold, polarity, missing, edges, None)
         return found, trees.root_sets()
+
+    def _grown(self, seeds, scales):
+        """Grow trees to the end; a conversation that returns them, and the sums at their roots."""
+        limits = {"fewest_bytes": FEWEST_BYTES, "most_bytes": MOST_BYTES}
+        trees = GrowingTrees(self.bins, seeds, **limits, **self.settings)
+        roots, start, splits = None, scales, ()
+        while trees.is_open:
+            nodes, features, closed = trees.ask()
+            totals, sums, parts = yield Growth(start, splits, nodes, features, closed)
+            roots = totals if roots is None else roots
+            if closed:
+                _grow_below(trees, self.bins, parts)
+            start, splits = None, trees.search(totals, sums)
+        return trees, roots
 
     def _learners(self, nodes):
         return TreeLearners(ThresholdTrees.from_nodes(nodes), self.bins.n_features)
@@ -153,27 +173,45 @@ def draw_code(n_targets: int, rng: np.random.Generator) -> np.ndarray:
     return np.where(rng.permutation(n_targets) < n_targets // 2, -1.0, 1.0)
 
 
-def _grow(trees, step: str, scales=None):
-    """Grow trees to the end; a conversation that returns the sums at the roots.
+def _grow_below(trees: GrowingTrees, bins: Bins, parts: list[RowsOfNodes]) -> None:
+    """Grow what is below nodes, from their rows on all partitions."""
+    binned = BinnedMatrix.of_codes([part.codes for part in parts], bins, threads_of_jobs(-1))
+    counts = np.array([part.counts for part in parts])
+    nodes = np.repeat(np.tile(np.arange(counts.shape[1]), len(parts)), counts.ravel())
+    rows = np.argsort(nodes, kind="stable").astype(np.int32)
+    weights = np.concatenate([part.weights for part in parts])[rows]
+    trees.grow_below(binned, rows, weights, np.cumsum(counts.sum(axis=0)))
 
-    Parameters
-    ----------
-    trees : GrowingTrees
-    step : {"start", "start combined"}
-        Grow on the weights, or on their last combination.
-    scales : ndarray of shape (n_trees,), dtype float64, default=None
-        Powers of two by which a combination is multiplied before it is rounded.
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """A question: combine the weights; the answer is the sum of their magnitudes."""
+
+    code: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """A question: split nodes, then sum what the search for the next splits needs.
+
+    With `start`, the scales of the trees, these begin, on the weights or their combination. The
+    answer has the sums at the nodes made last, those of pairs of a node and a feature, and the rows
+    of `closed` nodes, as a list of one `RowsOfNodes` per partition.
     """
-    about, roots = scales, None
-    while trees.is_open:
-        first, nodes, features = trees.ask()
-        if step == "more" and not len(nodes):
-            step, about = "split", trees.split()
-            continue
-        totals, sums = yield step, about, first, nodes, features
-        trees.search(totals, sums)
-        step, about, roots = "more", None, totals if roots is None else roots
-    return roots
+
+    start: np.ndarray | None
+    splits: tuple[np.ndarray, ...]
+    nodes: np.ndarray
+    features: np.ndarray
+    closed: list[int]
+
+
+class RowsOfNodes(NamedTuple):
+    """Number of rows of each of some nodes on a partition; weights and codes of these rows."""
+
+    counts: np.ndarray
+    weights: np.ndarray
+    codes: Any
 
 
 class PartitionTrees(PartitionPricer):
@@ -185,23 +223,20 @@ class PartitionTrees(PartitionPricer):
     def __init__(self, binned: BinnedMatrix):
         self._bins = binned.bins
         self._rows = NodeRows(binned, binned.n_threads)
-        self._combined = np.empty((1, 0))
+        self._combined: np.ndarray | None = None
 
     def summarise(self, weights, question):
         rows = self._rows
-        match question:
-            case ("combine", code):
-                self._combined = rows.combine(weights.weights, code)[None]
-                return (np.abs(self._combined).sum(axis=1),)
-            case ("start", None, first, nodes, features):
-                rows.start(weights.weights, weights.scales)
-            case ("start combined", scales, first, nodes, features):
-                rows.start(self._combined, scales)
-            case ("split", (places, splits), first, nodes, features):
-                rows.split(places, splits)
-            case ("more", None, first, nodes, features):
-                pass  # of the same nodes
-        return rows.totals(first), rows.histograms(nodes, features)
+        if isinstance(question, Combination):
+            self._combined = rows.combine(weights.weights, question.code)[None]
+            return (np.abs(self._combined).sum(axis=1),)
+        if question.start is not None:
+            own, self._combined = self._combined, None
+            rows.start(weights.weights if own is None else own, question.start)
+        else:
+            rows.split(*question.splits)
+        parts = [RowsOfNodes(*rows.rows_of(question.closed))] if question.closed else []
+        return rows.totals(), rows.histograms(question.nodes, question.features), parts
 
     def outputs(self, learners):
         packed, cells = self._evaluate(learners)

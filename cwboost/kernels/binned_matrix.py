@@ -60,13 +60,64 @@ class BinnedMatrix:
             bins = Bins.of(X, max_bins, self.n_threads, n_categories)
         self.bins = bins
         self._check_categories(X, max_bins)
-        self._entries = None
+        self._lists = None
         if sp.issparse(X):
             self.codes = np.zeros(0, dtype=np.uint8)
             self._encode_sparse(canonical_csc(X if rows is None else X[rows]))
         else:
             self.codes = np.zeros(self.n_features * self.n_rows + 64, dtype=np.uint8)
             self._encode(X, rows)
+
+    @classmethod
+    def of_codes(cls, parts, bins, n_threads: int = 1) -> BinnedMatrix:
+        """Return a matrix of rows whose codes are known; its dense features have no lists.
+
+        Parameters
+        ----------
+        parts : list
+            What `codes_of` returned, of any matrices in these bins.
+        bins : Bins
+        n_threads : int, default=1
+        """
+        binned = cls.__new__(cls)
+        binned.bins, binned.n_features = bins, bins.n_features
+        binned.n_threads = usable_threads(n_threads)
+        if sp.issparse(parts[0]):
+            joined = sp.vstack(parts, format="csc")
+            binned.n_rows, binned.codes = joined.shape[0], np.zeros(0, dtype=np.uint8)
+            binned._list_entries(joined.indptr, joined.indices, joined.data)
+        else:
+            n, d = sum(part.shape[1] for part in parts), bins.n_features
+            binned.n_rows, binned.codes = n, np.zeros(d * n + 64, dtype=np.uint8)
+            np.concatenate(parts, axis=1, out=binned._columns)
+            none = np.zeros(0, dtype=np.uint8)
+            zeros = np.zeros(d + 1, dtype=np.int64)
+            binned._lists = zeros[1:].astype(np.uint8), zeros, none.astype(np.int32), none, none
+        return binned
+
+    def codes_of(self, rows):
+        """Return the codes of some rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n,), int
+
+        Returns
+        -------
+        ndarray of shape (n_features, n), dtype uint8, or CSC array of shape (n, n_features)
+            A sparse matrix has those of its stored entries.
+        """
+        if self._lists is None:
+            return np.take(self._columns, rows, axis=1)
+        _, indptr, indices, codes, _ = self._lists
+        return sp.csc_array((codes, indices, indptr), (self.n_rows, self.n_features))[rows]
+
+    @property
+    def bytes_per_row(self) -> float:
+        """Mean size of the codes of a row."""
+        if self._lists is None:
+            return float(self.n_features)
+        return 5.0 * len(self._lists[2]) / max(1, self.n_rows)
 
     @property
     def _columns(self):
@@ -94,14 +145,23 @@ class BinnedMatrix:
             encode_columns(values.T, highest, starts, self._columns[:, block], self.n_threads)
 
     def _encode_sparse(self, X):
-        starts, highest = self.bins.bin_start, self.bins.highest
-        indptr, n = X.indptr.astype(np.int64), self.n_features
-        codes, default = np.empty(len(X.data), dtype=np.uint8), np.empty(n, dtype=np.uint8)
+        indptr, codes = X.indptr.astype(np.int64), np.empty(len(X.data), dtype=np.uint8)
         values = X.data.astype(np.float64, copy=False)
+        self._encode_values(values, indptr, codes)
+        self._list_entries(indptr, X.indices, codes)
+
+    def _encode_values(self, values, indptr, codes):
+        """Write the codes of values that are listed by feature."""
+        starts, highest = self.bins.bin_start, self.bins.highest
         encode_entries(values, indptr, highest, starts, codes, self.n_threads)
-        every = np.arange(n + 1, dtype=np.int64)
-        encode_entries(np.zeros(n), every, highest, starts, default, self.n_threads)
-        self._entries = indptr, X.indices.astype(np.int32), codes, default
+
+    def _list_entries(self, indptr, rows, codes):
+        """Keep the entries of a sparse matrix; all others are zero."""
+        n = self.n_features
+        default = np.empty(n, dtype=np.uint8)
+        self._encode_values(np.zeros(n), np.arange(n + 1, dtype=np.int64), default)
+        indptr, rows = indptr.astype(np.int64), rows.astype(np.int32)
+        self._lists = np.ones(n, dtype=np.uint8), indptr, rows, codes, default
 
     def lists(self) -> tuple:
         """Return the features whose search reads a list of entries, and these lists.
@@ -115,8 +175,8 @@ class BinnedMatrix:
             Start of the entries of each feature (int64), their rows (int32) and codes (uint8), and
             the code of all other rows (uint8).
         """
-        if self._entries is not None:
-            return np.ones(self.n_features, dtype=np.uint8), *self._entries
+        if self._lists is not None:
+            return self._lists
         default_code = np.zeros(self.n_features, dtype=np.uint8)
         sizes = np.zeros(self.n_features, dtype=np.int64)
         rows, rare = [np.zeros(0, np.int32)], [np.zeros(0, np.uint8)]

@@ -22,6 +22,7 @@ cdef bint start_growth(
 cdef bint grow_below(
     const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top,
     int64_t fewest_rows, Frontier *small) noexcept nogil
+cdef bint push(Frontier *frontier, const Node *node, bint best_first=*) noexcept nogil
 cdef bint settle(Tree *tree, bint merge) noexcept nogil
 cdef void write_edge(
     const Matrix *X, Work *work, const double *weights, Tree *tree, uint8_t *packed,

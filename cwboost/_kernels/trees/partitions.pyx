@@ -1,11 +1,13 @@
 """Growth of trees on partitions, level by level: the rows of one partition, and the nodes.
 
 The partitions send exact sums of their rows (`NodeRows`); from the sums over all partitions,
-`GrowingTrees` chooses splits as local growth does (search.pyx, nodes.pyx). The trees are the same.
+`GrowingTrees` chooses splits as local growth does (search.pyx, nodes.pyx). What is below a node
+whose rows take few bytes grows where the sums are merged, from these rows: the partitions send them
+once, in place of sums for each of the levels. The trees are the same.
 """
 
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, ceil
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
@@ -14,25 +16,25 @@ import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport (
-    combine, divide_rows, sum_node, take_rows, write_outputs)
+    combine, divide_rows, push, sum_node, take_rows, write_outputs)
 from cwboost._kernels.trees.draws cimport draw_features, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
 from cwboost._kernels.trees.nodes cimport (
     TreeBatch, merge_equal_leaves, sort_by_level, split_node, start_tree)
+from cwboost._kernels.trees.round cimport Round
 from cwboost._kernels.trees.search cimport may_split, split_of_histogram
-from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work, cwb_split
+from cwboost._kernels.trees.together cimport grow_subtrees
+from cwboost._kernels.trees.types cimport (
+    CWB_BINS, Frontier, Matrix, Node, Rows, Settings, Tree, TreeNode, Work, cwb_split)
 from cwboost._kernels.trees.workspace cimport Workspace
 
 from cwboost._kernels.trees.nodes import NODE
 
-# Features asked for per feature wanted, beyond what varied in the parent, to spare exchanges.
-cdef double SPARE = 1.25
-
 cdef struct Open:
-    # A node that waits for its split; `share` of the features varied in its parent.
+    # A node that waits for its split, with the bytes that its rows take.
     Node node
-    int64_t tree, n_asked, n_goal, n_seen, n_varying
-    double share
+    int64_t n_asked, n_goal, n_varying
+    double n_bytes
 
 
 cdef void *resized(void *memory, int64_t n, size_t size) except NULL:
@@ -40,6 +42,10 @@ cdef void *resized(void *memory, int64_t n, size_t size) except NULL:
     if grown == NULL:
         raise MemoryError("nodes of growing trees")
     return grown
+
+
+cdef inline int64_t n_codes(const Matrix *X, int32_t feature) noexcept nogil:
+    return min(CWB_BINS, X.n_bins[feature] + 1)
 
 
 cdef class NodeRows:
@@ -54,10 +60,12 @@ cdef class NodeRows:
     cdef Workspace space
     cdef Work *lent  # the scratch memory, with the rows of all nodes
     cdef Node *nodes
-    cdef int64_t n_nodes
-    cdef object rows, weights
+    cdef int64_t n_nodes, first  # of the nodes that were made last
+    cdef double bytes_per_row
+    cdef object binned, rows, weights
 
     def __cinit__(self, binned, int n_threads):
+        self.binned, self.bytes_per_row = binned, binned.bytes_per_row + sizeof(double)
         self.space = Workspace(binned.bins, binned, n_threads)
         self.lent = <Work *> resized(NULL, n_threads, sizeof(Work))
         memcpy(self.lent, self.space.work, n_threads * sizeof(Work))
@@ -74,7 +82,7 @@ cdef class NodeRows:
         cdef int64_t t, n = 0
         cdef Work *work = self.space.work
         cdef const Matrix *X = &self.space.X
-        self.n_nodes = scales.shape[0]
+        self.n_nodes, self.first = scales.shape[0], 0
         self.nodes = <Node *> resized(self.nodes, self.n_nodes, sizeof(Node))
         rows, taken = [], []
         for t in range(self.n_nodes):
@@ -107,19 +115,25 @@ cdef class NodeRows:
         """Split the nodes at some places; their children get the next two places each."""
         cdef int64_t k, n = splits.shape[0], first = self.n_nodes
         cdef int n_threads = self.space.n_threads
+        if n == 0:
+            return
+        self.first = first
         self.nodes = <Node *> resized(self.nodes, first + 2 * n, sizeof(Node))
         for k in prange(n, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=16):
             divide_rows(&self.space.X, self.lent + omp_get_thread_num(), &splits[k],
                         self.nodes + places[k], self.nodes + first + 2 * k)
         self.n_nodes += 2 * n
 
-    def totals(self, int64_t first):
-        """Return sum and mass of the weights of the nodes from `first` on."""
+    def totals(self):
+        """Return sum and mass of the weights, and bytes of the rows, of the nodes made last."""
         cdef int64_t k
-        found = np.empty((self.n_nodes - first, 2))
+        cdef const Node *node
+        found = np.empty((self.n_nodes - self.first, 3))
         cdef double[:, ::1] out = found
         for k in range(found.shape[0]):
-            out[k, 0], out[k, 1] = self.nodes[first + k].sum, self.nodes[first + k].mass
+            node = self.nodes + self.first + k
+            out[k, 0], out[k, 1] = node.sum, node.mass
+            out[k, 2] = self.bytes_per_row * (node.end - node.start)
         return found
 
     def histograms(self, const int64_t[::1] nodes, const int32_t[::1] features):
@@ -133,14 +147,17 @@ cdef class NodeRows:
 
         Returns
         -------
-        ndarray of shape (n_pairs, n_codes, 2), dtype float64
-            Sum and mass; ``n_codes`` is the largest number of codes of one of the features.
+        ndarray of shape (n_sums, 2), dtype float64
+            Sum and mass of each code of each pair.
         """
-        cdef int64_t run, n_codes = 1, n_runs, n_pairs = nodes.shape[0]
+        cdef int64_t run, most = 1, n_runs, n_pairs = nodes.shape[0]
         cdef int n_threads = self.space.n_threads
+        codes = np.empty(n_pairs, dtype=np.int64)
+        cdef int64_t[::1] n = codes
         for run in range(n_pairs):
-            n_codes = max(n_codes, min(256, self.space.X.n_bins[features[run]] + 1))
-        sums = np.empty((n_pairs, n_codes, 2))
+            n[run] = n_codes(&self.space.X, features[run])
+            most = max(most, n[run])
+        sums = np.empty((n_pairs, most, 2))
         cdef double[:, :, ::1] out = sums
         cdef int64_t[::1] starts = np.flatnonzero(np.diff(nodes, prepend=-1, append=-1))
         n_runs = starts.shape[0] - 1
@@ -148,8 +165,19 @@ cdef class NodeRows:
             node_histograms(
                 &self.space.X, self.lent + omp_get_thread_num(),
                 self.nodes + nodes[starts[run]], &features[starts[run]],
-                starts[run + 1] - starts[run], &out[starts[run], 0, 0], n_codes)
-        return sums
+                starts[run + 1] - starts[run], &out[starts[run], 0, 0], most)
+        return sums[np.arange(most) < codes[:, None]]
+
+    def rows_of(self, places):
+        """Return the number of rows of each of some nodes, and their weights and codes."""
+        cdef int64_t place
+        counts, own = np.empty(len(places), dtype=np.int64), []
+        for k, place in enumerate(places):
+            own.append(slice(self.nodes[place].start, self.nodes[place].end))
+            counts[k] = self.nodes[place].end - self.nodes[place].start
+        rows, weights = (np.concatenate([every[s] for s in own])
+                         for every in (self.rows, self.weights))
+        return counts, weights, self.binned.codes_of(rows)
 
     def outputs(self, const int64_t[::1] offsets, **fields):
         """Return outputs of trees on all rows, packed, and their cells.
@@ -188,61 +216,72 @@ cdef class NodeRows:
 cdef class GrowingTrees:
     """The nodes of growing trees, level by level, from sums over all partitions.
 
-    While a node is open, `ask` names the histograms it needs, `search` takes them, and when all
-    have enough, `split` carries out the level.
+    While it `is_open`, `ask` names what it needs, which `search` and `grow_below` take.
 
     Parameters
     ----------
     bins : cwboost.kernels.Bins
     seeds : ndarray of shape (n_trees,), dtype uint64
         Seed of the feature draws of each tree.
+    fewest_bytes : float
+        Bytes of the rows of a node, with weights, up to which they are asked for.
+    most_bytes : float
+        Bytes of rows that are asked for at once, unless those of one node take more.
     **settings
         Those of `TreeGrower`; max_leaves must be 0.
     """
 
     cdef Workspace space
     cdef Settings settings
+    cdef double fewest_bytes, most_bytes
     cdef TreeBatch batch
-    cdef Open *open
-    cdef int64_t n_open, first, n_nodes  # the open nodes are first ... first + n_open - 1
-    cdef bint is_new
+    cdef Open *open  # the nodes of a level, at the places from `first` on
+    cdef int64_t n_open, first
+    cdef Frontier closed  # nodes that are split where their rows come to
+    cdef list places  # of the closed nodes, and the bytes of their rows
+    cdef list n_bytes
 
-    def __cinit__(self, bins, const uint64_t[::1] seeds, **settings):
+    def __cinit__(self, bins, const uint64_t[::1] seeds, *, double fewest_bytes,
+                  double most_bytes, **settings):
         cdef int64_t t
         self.settings = settings
+        self.fewest_bytes, self.most_bytes = fewest_bytes, most_bytes
         self.space = Workspace(bins, None, 1)
         self.batch = TreeBatch(seeds.shape[0])
-        self.n_open, self.first, self.is_new = seeds.shape[0], 0, True
+        self.closed.nodes, self.closed.n, self.closed.capacity = NULL, 0, 0
+        self.places, self.n_bytes = [], []
+        self.n_open, self.first = seeds.shape[0], 0
         self.open = <Open *> resized(NULL, self.n_open, sizeof(Open))
         for t in range(self.n_open):
             memset(self.open + t, 0, sizeof(Open))
-            self.open[t].tree, self.open[t].share = t, 1.0
-            self.open[t].node.seed = seeds[t]
+            self.open[t].node.tree, self.open[t].node.seed = t, seeds[t]
             self.begin(self.open + t, True)
 
     def __dealloc__(self):
         free(self.open)
+        free(self.closed.nodes)
 
     cdef void begin(self, Open *own, bint searched) noexcept:
-        """Say how many features a new node asks for."""
-        cdef int64_t n_usable = self.space.X.n_usable
-        cdef double wanted = self.settings.max_features / own.share
-        own.node.split.gain = -INFINITY
-        own.n_asked = own.n_seen = own.n_varying = own.n_goal = 0
-        if searched:
-            wanted = ceil(wanted * (SPARE if own.share < 1 else 1.0))
-            own.n_goal = min(n_usable, <int64_t> min(wanted, 1e9))
+        """Let a new node ask for features."""
+        own.node.split.gain, own.node.saved = -INFINITY, -1
+        own.n_asked = own.n_varying = 0
+        own.n_goal = min(self.settings.max_features, self.space.X.n_usable) if searched else 0
 
     @property
     def is_open(self):
         """True while nodes may be split."""
-        return self.n_open > 0
+        return self.n_open > 0 or self.closed.n > 0
 
     def ask(self):
-        """Return the first new node, and the pairs of a node and a feature to be summed.
+        """Return what the partitions are to send.
 
-        The number of all nodes for the first new one if none is new; no pairs if all nodes have
-        been searched.
+        Returns
+        -------
+        nodes : ndarray of shape (n_pairs,), dtype int64
+        features : ndarray of shape (n_pairs,), dtype int32
+            Arguments of `NodeRows.histograms`.
+        closed : list of int
+            Argument of `NodeRows.rows_of`.
         """
         cdef int64_t k, i, n = 0
         for k in range(self.n_open):
@@ -261,79 +300,140 @@ cdef class GrowingTrees:
                 nodes[n], features[n] = self.first + k, work.features[i]
                 n += 1
             undo_draws(X, &self.settings, work, own.n_goal)
-        return (self.first if self.is_new else self.first + self.n_open), *pairs
+        n_closed = max(1, np.count_nonzero(np.cumsum(self.n_bytes[::-1]) <= self.most_bytes))
+        return *pairs, self.places[-n_closed:]
 
-    def search(self, const double[:, ::1] totals, const double[:, :, ::1] sums):
-        """Take the results of `NodeRows.totals` and `NodeRows.histograms` over all partitions."""
+    def search(self, const double[:, ::1] totals, const double[:, ::1] sums):
+        """Take the results of `NodeRows.totals` and `NodeRows.histograms` over all partitions.
+
+        Returns
+        -------
+        places : ndarray of shape (n_splits,), dtype int64
+        splits : ndarray of shape (n_splits,)
+            Arguments of `NodeRows.split`: none while nodes need further features.
+        """
         cdef int64_t k, i, n = 0
+        cdef bint waits = False
         cdef Open *own
         cdef Work *work = self.space.work
         cdef const Matrix *X = &self.space.X
-        # Those of children follow from the split.
-        for k in range(totals.shape[0] if self.first == 0 else 0):
+        for k in range(self.n_open):
             own = self.open + k
+            own.n_bytes = totals[k, 2]
+            if self.first > 0:  # the sums of children follow from the split
+                continue
             own.node.sum, own.node.mass = totals[k, 0], totals[k, 1]
             own.node.least_mass = self.settings.leaf_mass * own.node.mass
-            start_tree(self.batch.trees + own.tree, &own.node)
-        self.is_new = False
+            start_tree(self.batch.trees + own.node.tree, &own.node)
         for k in range(self.n_open):
             own = self.open + k
             draw_features(X, &self.settings, work, own.node.seed, 0, own.n_goal)
             for i in range(own.n_asked, own.n_goal):
                 if own.n_varying < self.settings.max_features:
-                    self.take(own, work.features[i], &sums[n, 0, 0], sums.shape[1])
-                n += 1
+                    self.take(own, work.features[i], &sums[n, 0])
+                n += n_codes(X, work.features[i])
             undo_draws(X, &self.settings, work, own.n_goal)
             own.n_asked = own.n_goal
             if own.n_varying < self.settings.max_features and own.n_asked > 0:
-                own.n_goal = min(self.space.X.n_usable, 2 * own.n_asked)
+                own.n_goal = min(X.n_usable, 2 * own.n_asked)
+                waits |= own.n_goal > own.n_asked
+        return self.split(waits)
 
-    cdef void take(self, Open *own, int32_t feature, const double *sums,
-                   int64_t n_codes) noexcept:
+    cdef void take(self, Open *own, int32_t feature, const double *sums) noexcept:
         """Search one feature of a node; of equal gains the first counts."""
         cdef cwb_split found
-        own.n_seen += 1
         own.n_varying += split_of_histogram(&self.space.X, &self.settings, self.space.work,
-                                            &own.node, feature, sums, n_codes, &found)
+                                            &own.node, feature, sums, CWB_BINS, &found)
         if found.gain > own.node.split.gain:
             own.node.split = found
 
-    def split(self):
-        """Split the open nodes that gain; return their places and splits for `NodeRows.split`."""
-        cdef int64_t k, n = 0
+    cdef split(self, bint waits):
+        """Split or close the open nodes that gain, unless some wait for features."""
+        cdef int64_t k, n = 0, n_searched = 0
         cdef Open *own
         cdef Tree *tree
         cdef Node[2] children
-        cdef Open *opened = <Open *> resized(NULL, 2 * self.n_open, sizeof(Open))
         found = np.empty(self.n_open, np.int64), np.empty(self.n_open, NODE)
+        if waits:
+            return found[0][:0], found[1][:0]
+        cdef Open *opened = <Open *> resized(NULL, 2 * self.n_open, sizeof(Open))
         cdef int64_t[::1] places = found[0]
         cdef TreeNode[::1] splits = found[1]
         for k in range(self.n_open):
             own = self.open + k
-            tree = self.batch.trees + own.tree
+            tree = self.batch.trees + own.node.tree
             if own.node.split.gain < 0 or not may_split(&self.settings, &own.node):
+                continue
+            if own.n_bytes <= self.fewest_bytes and own.node.depth + 1 < self.settings.max_depth:
+                self.close(own, self.first + k)
                 continue
             if not split_node(&self.space.X, &self.settings, tree, &own.node, children):
                 free(opened)
                 raise MemoryError("nodes of growing trees")
             places[n], splits[n] = self.first + k, tree.nodes[own.node.index]
-            self.open_children(own, children, opened + 2 * n)
+            n_searched += self.open_children(own, children, opened + 2 * n)
             n += 1
         free(self.open)
         self.open = opened
-        self.first, self.n_open, self.is_new = self.first + self.n_open, 2 * n, True
-        for k in range(self.n_open):
-            if self.open[k].n_goal > 0:
-                return found[0][:n], found[1][:n]
-        self.n_open = 0  # no child is searched
+        self.first += self.n_open
+        self.n_open = 2 * n if n_searched > 0 else 0
+        return found[0][:self.n_open // 2], found[1][:self.n_open // 2]
 
-    cdef void open_children(self, const Open *parent, const Node *children,
-                            Open *opened) noexcept:
-        cdef int64_t side
+    cdef close(self, const Open *own, int64_t place):
+        if not push(&self.closed, &own.node):
+            raise MemoryError("nodes of growing trees")
+        self.places.append(place)
+        self.n_bytes.append(own.n_bytes)
+
+    cdef int64_t open_children(self, const Open *parent, const Node *children,
+                               Open *opened) noexcept:
+        """Return how many of the children are searched."""
+        cdef int64_t side, n = 0
         for side in range(2):
-            opened[side].node, opened[side].tree = children[side], parent.tree
-            opened[side].share = max(1, parent.n_varying) / <double> max(1, parent.n_seen)
+            opened[side].node = children[side]
+            opened[side].node.tree = parent.node.tree
             self.begin(opened + side, may_split(&self.settings, children + side))
+            n += opened[side].n_goal > 0
+        return n
+
+    def grow_below(self, binned, int32_t[::1] rows, double[::1] weights, const int64_t[::1] ends):
+        """Grow what is below the closed nodes that were asked for, from their rows.
+
+        Parameters
+        ----------
+        binned : cwboost.kernels.BinnedMatrix
+        rows : ndarray of shape (n_rows,), dtype int32
+            All rows of the matrix, node by node.
+        weights : ndarray of shape (n_rows,), dtype float64
+            Their rounded weights, in the same order.
+        ends : ndarray of shape (n_closed,), dtype int64
+            Where the rows of each node end.
+        """
+        cdef Workspace space = Workspace(
+            self.space.bins, binned, binned.n_threads, self.settings.max_features)
+        cdef int64_t k, n = ends.shape[0]
+        cdef bint done
+        cdef Round own
+        cdef Frontier tops
+        cdef Rows *lent = <Rows *> resized(NULL, self.batch.n, sizeof(Rows))
+        for k in range(self.batch.n):
+            lent[k].rows, lent[k].weights = &rows[0], &weights[0]
+            lent[k].weight_of = space.rows[0].weight_of
+        for k in range(rows.shape[0] if space.X.indptr != NULL else 0):
+            lent[0].weight_of[rows[k]] = weights[k]
+        self.closed.n -= n
+        del self.places[-n:], self.n_bytes[-n:]
+        tops.nodes, tops.n = self.closed.nodes + self.closed.n, n
+        for k in range(n):
+            tops.nodes[k].start, tops.nodes[k].end = ends[k - 1] if k else 0, ends[k]
+        memset(&own, 0, sizeof(Round))
+        own.X, own.settings, own.trees = &space.X, &self.settings, self.batch.trees
+        own.works, own.rows, own.n_threads = space.work, lent, space.n_threads
+        with nogil:
+            done = grow_subtrees(&own, 0, &tops)
+        free(lent)
+        if not done:
+            raise MemoryError("nodes of growing trees")
 
     def finish(self, bint merge):
         """Return the nodes of all trees as `TreeGrower.grow` does, and their edges.

@@ -58,12 +58,12 @@ class DerivedPlan(PricingPlan):
             (parts,) = yield ("weights",)
             weights = _by_place(parts)[1].T
         drawn, bins = self._fixed or (yield from self._drawn(rng, weights))
-        found = yield from self._searched(drawn, bins, len(scales))
+        found = yield from self._searched(drawn, bins, scales)
         return Chosen(drawn.with_thresholds(found), found.edges / scales, np.arange(len(scales)))
 
-    def _searched(self, drawn, bins, n_targets):
+    def _searched(self, drawn, bins, scales):
         """Return the best thresholds on derived features; a conversation."""
-        search, answer = TreePlan.of_stumps(bins).find_stumps(n_targets), None
+        search, answer = TreePlan.of_stumps(bins).find_stumps(scales), None
         while True:
             try:
                 question = search.send(answer)
