@@ -1,11 +1,10 @@
-"""The plugin that the tutorial's page shows: short, green in the suite, found, useful.
+"""The plugin that the tutorial's page shows: short, found, useful.
 
-The suite saves, loads, resumes, pickles and exports a classifier with it.
+The tests of fresh environments run its own tests.
 """
 
 import importlib
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -47,13 +46,9 @@ def data():
     return X[:528], y[:528], X[528:], y[528:]
 
 
-def test_the_class_has_at_most_25_lines_and_the_suite_is_green(written):
+def test_the_class_has_at_most_25_lines(written):
     lines = (written / "src" / "cwboost_easy.py").read_text().splitlines()
     assert sum(bool(line.strip()) for line in lines) <= 25
-    command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run([*command, str(written)], capture_output=True, text=True)
-    assert done.returncode == 0 and " passed" in done.stdout, done.stdout
-    assert "skipped" not in done.stdout
 
 
 def test_it_is_listed_and_found_by_its_name():
