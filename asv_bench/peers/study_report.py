@@ -22,6 +22,7 @@ ORDER = [
     *("cwboost", "trees alone", "kernel alone", "from kernel", "logistic alone", "from logistic"),
     "stumps",
     *("LightGBM", "XGBoost", "HistGradientBoosting", "CatBoost", "ChimeraBoost"),
+    *("RealMLP", "xRFM"),
 ]
 """The models as columns."""
 
@@ -80,6 +81,30 @@ def summary(records):
             f"{conditions(records)}.",
         ]
     )
+
+
+def beyond_boosting(records):
+    """Return the table of the default against models that do not boost."""
+    paired = Paired(records, ORDER)
+    counted = not_chosen_on(paired)
+    lines = []
+    for other in ("RealMLP", "xRFM"):
+        common = paired.measured(counted, other)
+        cells = [other, str(len(common))]
+        for measure, least in LEAST.items():
+            lower = sum(
+                paired.values(name, "cwboost", measure).mean()
+                < paired.values(name, other, measure).mean()
+                for name in common
+            )
+            ratio = paired.ratio("cwboost", other, measure, common, least)
+            cells.append(f"{bold(f'{ratio:.2f}', ratio < 1)} (lower on {lower})")
+        for what in ("fit", "predict"):
+            ratio = paired.ratio("cwboost", other, f"{what}_seconds", common)
+            cells.append(bold(f"{ratio:.3f}", ratio < 1))
+        lines.append(cells)
+    head = ["cwboost over", "sets", "error", "log loss", "time of a fit", "of a prediction"]
+    return f"{table(head, lines)}\n\n{conditions(records)}."
 
 
 def ratios(records):
