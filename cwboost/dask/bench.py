@@ -14,8 +14,15 @@ from sklearn.utils import check_random_state
 
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import PartitionedSets, holdout_run
-from cwboost.dask.initial import SharedExamples, sample_of_partitions, shared_examples
+from cwboost.dask.initial import (
+    SharedExamples,
+    listed_keys,
+    sample_of_partitions,
+    shared_examples,
+)
+from cwboost.dask.input.chunks import description, report
 from cwboost.dask.input.collections import sources
+from cwboost.dask.input.encoding import columns_of
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.one_worker import Job, followed_loop
 from cwboost.dask.problem import effective_size, planned, shared_encoding, shared_problem
@@ -74,8 +81,9 @@ class PartitionedBench:
         wanted, crew, family = self._wanted, self._crew, self._wanted.family
         given = wanted.categorical_features
         known = None if self.previous is None else self.previous.schema.categories
-        encoding, columns = shared_encoding(crew.collect("columns", given), family, given, known)
-        reports = crew.collect("report", family, encoding)
+        found = crew.collect(columns_of, None, given)
+        encoding, columns = shared_encoding(found, family, given, known)
+        reports = crew.collect(report, encoding, family)
         own = {index: reports[index] for index in range(n_training)}
         setup = shared_problem(own, encoding, family, wanted.settings.C, wanted.class_weight)
         self._schema = InputSchema(
@@ -93,7 +101,7 @@ class PartitionedBench:
         else:
             if has_weights:
                 setup = replace(setup, size=effective_size(crew, setup))
-            descriptions = crew.collect("describe", family, encoding)
+            descriptions = crew.collect(description, encoding, family)
             self._setup = planned(setup, family, descriptions, columns, self._rng)
 
     def _begin_whole(self, encoding) -> None:
@@ -142,7 +150,7 @@ class PartitionedBench:
     @cached_property
     def _listed(self) -> tuple[np.ndarray, np.ndarray]:
         """Places and keys of the examples among which groups are drawn, ascending."""
-        parts = self._crew.collect("keys", self._setup)
+        parts = self._crew.collect(listed_keys, self._setup.encoding, self._setup)
         places, keys = map(np.concatenate, zip(*parts.values()))
         order = np.argsort(places)
         return places[order], keys[order]

@@ -31,9 +31,9 @@ class Crew(ABC):
     def _on_all(self, method, *arguments) -> list:
         """Return the replies of every worker to a method of `Host`; a lost worker is replaced."""
 
-    def collect(self, method, *arguments) -> dict:
-        """Return the results of a method of `Host` for all partitions, by index."""
-        replies = self._on_all(method, *arguments)
+    def collect(self, found_in, encoding, *arguments) -> dict:
+        """Return what a function finds in the chunks of all partitions, by index; see `Host`."""
+        replies = self._on_all("collect", found_in, encoding, *arguments)
         return {index: found for reply in replies for index, found in reply.items()}
 
     def bind(self, setup, *sources) -> None:

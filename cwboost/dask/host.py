@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 
 import numpy as np
 from scipy import sparse
 
-from cwboost.dask.input.chunks import Chunk, checked, named, report
-from cwboost.dask.input.encoding import Encoding, columns_of
+from cwboost.dask.input.chunks import Chunk, checked, named
+from cwboost.dask.input.encoding import Encoding
 from cwboost.dask.partition import HeldOutPartition, Partition
-from cwboost.estimator.splits import listed
 from cwboost.families.partitioned import PartitionContext, PricingPlan
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
-from cwboost.support.samples import evenly_spaced
 
 __all__ = ["Host", "Setup"]
 
@@ -50,6 +48,16 @@ class Setup:
             scores[rows] = own
         return scores
 
+    def used_rows(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the rows of positive weight, sorted by class; class indices and scaled weights."""
+        label, known = chunk.encode(self.classes)
+        weight = np.where(known, chunk.weights() * self.class_weight[label], 0.0)
+        used = np.flatnonzero(weight > 0)
+        # Labels of few bytes are sorted by radix.
+        by_class = label[used].astype(np.min_scalar_type(int(label.max(initial=0)) + 1))
+        rows = used[np.argsort(by_class, kind="stable")]
+        return rows, label[rows], np.ldexp(weight[rows], -self.exponent)
+
     @property
     def n_total(self) -> int:
         """Number of examples of positive weight in all training partitions."""
@@ -60,15 +68,13 @@ class Setup:
         """Number of examples of positive weight of each class in all training partitions."""
         return sum(self.counts.values())
 
-    def context_of(self, index: int, n_threads: int) -> PartitionContext:
-        """Return the context of a training partition."""
+    def places_of(self, index: int) -> np.ndarray:
+        """Return the places of a training partition's examples, see `PartitionContext`."""
         totals = self.class_counts
         before = sum(counts for other, counts in self.counts.items() if other < index)
         starts = np.cumsum(totals) - totals + before
         own = [np.arange(start, start + n) for start, n in zip(starts, self.counts[index])]
-        places = np.concatenate(own).astype(np.int64)
-        places.flags.writeable = False
-        return PartitionContext(places=places, n_total=self.n_total, n_threads=n_threads)
+        return read_only(np.concatenate(own).astype(np.int64))
 
 
 class Host:
@@ -81,73 +87,20 @@ class Host:
         self.held_out: dict[int, HeldOutPartition] = {}
         self.plan: PricingPlan | None = None
 
-    def columns(self, categorical_features) -> dict:
-        """Return the columns of every chunk, by partition."""
-        found = {}
-        for index, chunk in self.chunks.items():
-            with named(index, chunk.role):
-                found[index] = columns_of(chunk.X, chunk.role, categorical_features)
-        return found
+    def collect(self, found_in, encoding: Encoding | None, *arguments) -> dict:
+        """Return ``found_in(chunk, *arguments)`` of every chunk, unless it is None, by partition.
 
-    def report(self, family, encoding) -> dict:
-        """Check and encode every chunk; return a report by partition."""
-        reports = {}
-        for index, chunk in self.chunks.items():
-            with named(index, chunk.role):
-                self.chunks[index] = chunk = checked(chunk, encoding)
-                reports[index] = report(chunk, family)
-            return_memory()
-        return reports
-
-    def describe(self, family, encoding) -> dict:
-        """Return what the family needs to know of every training partition that has examples."""
-        found = {}
-        for index, chunk in self.chunks.items():
-            if chunk.role == "training":
-                with named(index, chunk.role):
-                    used = (chunk := checked(chunk, encoding)).weights() > 0
-                    if used.any():
-                        X = chunk.X if used.all() else chunk.X[used]
-                        found[index] = family.describe(X)
-                return_memory()
-        return found
-
-    def keys(self, setup: Setup) -> dict:
-        """Return places among all and keys of listed training examples, by partition."""
-        found = {}
-        for index, chunk in self.chunks.items():
-            if chunk.role == "training" and chunk.n_rows:
-                with named(index, chunk.role):
-                    chunk = checked(chunk, setup.encoding)
-                    keys = chunk.keys(_rows(*self._weights(chunk, setup)))
-                    places = setup.context_of(index, 1).places
-                    is_listed = listed(keys, setup.n_total)
-                    found[index] = places[is_listed], keys[is_listed]
-        return found
-
-    def examples(self, setup: Setup, most: int, together: bool = False) -> dict:
-        """Return some training examples by partition: evenly spaced among all by class, or groups.
-
-        They are their places among all, their rows in the partition, features, weights and keys.
-        Whole groups are taken if examples belong `together` and are more than `most`.
+        The chunks are checked before, if there is an encoding.
         """
         found = {}
         for index, chunk in self.chunks.items():
-            if chunk.role == "training" and chunk.n_rows:
-                with named(index, chunk.role):
-                    chunk = checked(chunk, setup.encoding)
-                    label, weight = self._weights(chunk, setup)
-                    by_class = _rows(label, weight)
-                if len(by_class):
-                    places = setup.context_of(index, self.n_threads).places
-                    if together and setup.n_total > most:
-                        is_listed = listed(chunk.keys(by_class), setup.n_total, most)
-                        rows = np.flatnonzero(is_listed)
-                        rows = rows[evenly_spaced(len(rows), most)]
-                    else:
-                        rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
-                    at = by_class[rows]
-                    found[index] = places[rows], rows, chunk.X[at], weight[at], chunk.keys(at)
+            with named(index, chunk.role):
+                if encoding is not None:
+                    self.chunks[index] = chunk = checked(chunk, encoding)
+                result = found_in(chunk, *arguments)
+            if result is not None:
+                found[index] = result
+            return_memory()
         return found
 
     def bind(self, setup: Setup) -> None:
@@ -170,7 +123,12 @@ class Host:
         if X is None:
             return
         base = setup.base_of(X, index, self.n_threads)
-        context = replace(setup.context_of(index, self.n_threads), weight=read_only(weight))
+        context = PartitionContext(
+            places=setup.places_of(index),
+            n_total=setup.n_total,
+            n_threads=self.n_threads,
+            weight=read_only(weight),
+        )
         pricer = setup.plan.bind(read_only(X), context)
         del X
         self.partitions[index] = Partition(pricer, counts, context, setup.q, base)
@@ -178,32 +136,15 @@ class Host:
     def _sorted(self, chunk: Chunk, setup: Setup) -> tuple:
         """Return features, counts and weights of a partition, sorted by class, or None of each."""
         chunk = checked(chunk, setup.encoding)
-        label, weight = self._weights(chunk, setup)
-        rows = _rows(label, weight)
+        rows, label, weight = setup.used_rows(chunk)
         if not len(rows):
             return None, None, None
-        counts = np.bincount(label[rows], minlength=len(setup.classes))
+        counts = np.bincount(label, minlength=len(setup.classes))
         X = chunk.X
         if len(rows) < chunk.n_rows or (rows[1:] < rows[:-1]).any():
             X = X[rows] if sparse.issparse(X) else np.take(X, rows, axis=0)
         X = sparse.csr_array(X) if sparse.issparse(X) else X
-        return X, counts, weight[rows]
-
-    def _weights(self, chunk: Chunk, setup: Setup) -> tuple[np.ndarray, np.ndarray]:
-        """Return class index and scaled weight of every example; zero for unknown classes."""
-        label, known = chunk.encode(setup.classes)
-        weight = np.where(known, chunk.weights() * setup.class_weight[label], 0.0)
-        return label, np.ldexp(weight, -setup.exponent)
-
-    def count_weights(self, setup: Setup, bounds: np.ndarray) -> dict:
-        """Return how many weights of training examples do not exceed each bound, by partition."""
-        found = {}
-        for index, chunk in self.chunks.items():
-            if chunk.role == "training":
-                _, weight = self._weights(checked(chunk, setup.encoding), setup)
-                places = np.searchsorted(bounds, weight[weight > 0])
-                found[index] = np.bincount(places, minlength=len(bounds) + 1)[:-1].cumsum()
-        return found
+        return X, counts, weight
 
     def _bind_held_out(self, chunk: Chunk, setup: Setup) -> None:
         X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X
@@ -230,14 +171,6 @@ class Host:
         if name != "price":
             return results
         return reduce(self.plan.merge, results.values()) if results else None
-
-
-def _rows(label, weight) -> np.ndarray:
-    """Return the rows of positive weight, sorted by class."""
-    used = np.flatnonzero(weight > 0)
-    # Labels of few bytes are sorted by radix.
-    by_class = label[used].astype(np.min_scalar_type(int(label.max(initial=0)) + 1))
-    return used[np.argsort(by_class, kind="stable")]
 
 
 def return_memory() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
-from cwboost.dask.input.chunks import joined
+from cwboost.dask.input.chunks import Chunk, joined
 from cwboost.estimator.problem import Holder, Problem
+from cwboost.estimator.splits import listed
 from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
+from cwboost.support.samples import evenly_spaced
 
-__all__ = ["SharedExamples", "sample_of_partitions", "shared_examples"]
+__all__ = ["SharedExamples", "listed_keys", "sample_of_partitions", "shared_examples"]
 
 MOST = 2**14
 """Largest number of examples on which the client fits an init model."""
@@ -32,29 +35,64 @@ class SharedExamples:
         return {index: (rows, scores[at]) for (index, rows), at in zip(self.rows.items(), parts)}
 
 
+class Found(NamedTuple):
+    """Examples of a partition: places among all, rows of the partition, features, weights, keys."""
+
+    places: np.ndarray
+    rows: np.ndarray
+    X: Any
+    weight: np.ndarray
+    keys: np.ndarray
+
+
 def shared_examples(crew: Crew, setup: Setup, together: bool) -> SharedExamples | None:
     """Fetch examples from all partitions; return None if a class has none among them.
 
     Of many examples some of which belong `together`, these are whole groups.
     """
-    parts = crew.collect("examples", setup, MOST, together)
-    places, X, weight, keys = (
-        np.concatenate([part[field] for part in parts.values()]) for field in (0, 2, 3, 4)
-    )
-    order = np.argsort(places)
+    parts = crew.collect(examples_of, setup.encoding, setup, MOST, together)
+    found = Found(*map(np.concatenate, zip(*parts.values())))
+    order = np.argsort(found.places)
     totals = setup.class_counts
-    y = np.searchsorted(np.cumsum(totals), places[order], side="right").astype(np.int64)
+    y = np.searchsorted(np.cumsum(totals), found.places[order], side="right").astype(np.int64)
     counts = np.bincount(y, minlength=len(totals))
     if (counts == 0).any():
         return None
-    holder = Holder(X)
-    holder.keys = keys
-    problem = Problem(holder, rows=order, y=y, counts=counts, weight=weight[order])
-    return SharedExamples(problem, {index: part[1] for index, part in parts.items()})
+    holder = Holder(found.X)
+    holder.keys = found.keys
+    problem = Problem(holder, rows=order, y=y, counts=counts, weight=found.weight[order])
+    return SharedExamples(problem, {index: part.rows for index, part in parts.items()})
 
 
 def sample_of_partitions(crew: Crew, setup: Setup) -> Sample:
     """Return examples on which learners are checked and importances computed."""
-    parts = crew.collect("examples", setup, N_CHECKED_ROWS).values()
-    places, X = np.concatenate([part[0] for part in parts]), joined([part[2] for part in parts])
+    parts = crew.collect(examples_of, setup.encoding, setup, N_CHECKED_ROWS, False).values()
+    places, X = np.concatenate([part.places for part in parts]), joined([part.X for part in parts])
     return Sample(X[np.argsort(places)])
+
+
+def examples_of(chunk: Chunk, setup: Setup, most: int, together: bool) -> Found | None:
+    """Return some examples of a training partition: evenly spaced among all by class, or groups.
+
+    Whole groups are taken if examples belong `together` and are more than `most`.
+    """
+    if chunk.index not in setup.counts:
+        return None
+    by_class, _, weight = setup.used_rows(chunk)
+    places = setup.places_of(chunk.index)
+    if together and setup.n_total > most:
+        rows = np.flatnonzero(listed(chunk.keys(by_class), setup.n_total, most))
+        rows = rows[evenly_spaced(len(rows), most)]
+    else:
+        rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
+    at = by_class[rows]
+    return Found(places[rows], rows, chunk.X[at], weight[rows], chunk.keys(at))
+
+
+def listed_keys(chunk: Chunk, setup: Setup) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return places among all and keys of the listed examples of a training partition."""
+    if chunk.index not in setup.counts:
+        return None
+    keys = chunk.keys(setup.used_rows(chunk)[0])
+    is_listed = listed(keys, setup.n_total)
+    return setup.places_of(chunk.index)[is_listed], keys[is_listed]

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from cwboost.dask.host import Setup
+from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
 from cwboost.estimator.input.categories import in_order_of
 from cwboost.estimator.input.columns import column_label
@@ -69,7 +70,8 @@ def effective_size(crew, setup: Setup) -> float:
     """
 
     def counts(bounds) -> np.ndarray:
-        return sum(crew.collect("count_weights", setup, np.array(bounds)).values())
+        found = crew.collect(_count_weights, setup.encoding, setup, np.array(bounds))
+        return sum(found.values())
 
     def weight_of(rank: int) -> float:
         """Return the weight of a rank, by bisection: positive floats ascend as their bits do."""
@@ -86,6 +88,14 @@ def effective_size(crew, setup: Setup) -> float:
     n = setup.n_total - n_negligible
     ranks = {n_negligible + (n - 1) // 2, n_negligible + n // 2}
     return total / float(np.mean([weight_of(rank) for rank in ranks]))
+
+
+def _count_weights(chunk: Chunk, setup: Setup, bounds: np.ndarray) -> np.ndarray | None:
+    """Return how many weights of a training partition do not exceed each bound."""
+    if chunk.index not in setup.counts:
+        return None
+    places = np.searchsorted(bounds, setup.used_rows(chunk)[2])
+    return np.bincount(places, minlength=len(bounds) + 1)[:-1].cumsum()
 
 
 def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:

@@ -17,6 +17,7 @@ from cwboost import CWBoostClassifier, TreeFamily, load_model  # noqa: E402
 from cwboost.callbacks import Checkpoint  # noqa: E402
 from cwboost.dask import DaskCWBoostClassifier, actors  # noqa: E402
 from cwboost.dask.input.collections import sources  # noqa: E402
+from cwboost.dask.input.encoding import columns_of  # noqa: E402
 from cwboost.datasets import load_vowel  # noqa: E402
 
 X, Y = load_vowel(return_X_y=True)
@@ -69,7 +70,7 @@ def test_sources_that_are_nowhere_yet_are_divided_evenly(client, is_held):
     far = (far[0].persist(), far[1]) if is_held else far
     crew = actors.ActorCrew(client, sources(*far, None, "training"))
     crew.start()
-    assert sorted(crew.collect("columns", None)) == [0, 1, 2, 3]
+    assert sorted(crew.collect(columns_of, None, None)) == [0, 1, 2, 3]
     known = client.cluster.scheduler.tasks
     tasks = [known[future.key] for future in crew._chunks.values()]
     crew.close()

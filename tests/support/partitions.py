@@ -11,7 +11,8 @@ pytest.importorskip("distributed")
 from cwboost import CWBoostClassifier
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
-from cwboost.dask.input.chunks import Chunk
+from cwboost.dask.input.chunks import Chunk, description, report
+from cwboost.dask.input.encoding import columns_of
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import effective_size, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
@@ -56,12 +57,13 @@ def train(
     chunks = [Chunk(index, "training", *block) for index, block in enumerate(blocks)]
     crew = LocalCrew(chunks, n_workers)
     rng = np.random.default_rng(seed)
-    encoding, columns = shared_encoding(crew.collect("columns", categorical), family, categorical)
-    reports = crew.collect("report", family, encoding)
+    found = crew.collect(columns_of, None, categorical)
+    encoding, columns = shared_encoding(found, family, categorical)
+    reports = crew.collect(report, encoding, family)
     setup = shared_problem(reports, encoding, family, C, class_weight)
     if class_weight is not None or any(len(block) == 3 for block in blocks):
         setup = replace(setup, size=effective_size(crew, setup))
-    setup = planned(setup, family, crew.collect("describe", family, encoding), columns, rng)
+    setup = planned(setup, family, crew.collect(description, encoding, family), columns, rng)
     crew.bind(setup)
     facts = {"keeps_columns": not settings.stagewise, "size": setup.size}
     master = PartitionedMaster(crew, setup.masses, setup.n_total, setup.q, **facts)

@@ -18,7 +18,16 @@ from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.problem import find_missing
 from cwboost.families.sealing.faults import add_note
 
-__all__ = ["Chunk", "Report", "checked", "joined", "joined_set", "named", "report"]
+__all__ = [
+    "Chunk",
+    "Report",
+    "checked",
+    "description",
+    "joined",
+    "joined_set",
+    "named",
+    "report",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +127,14 @@ def report(chunk: Chunk, family) -> Report:
         np.bincount(place[used], minlength=len(labels)),
         np.bincount(place, weight, minlength=len(labels)),
     )
+
+
+def description(chunk: Chunk, family):
+    """Return what the family needs to know of a training partition that has examples."""
+    used = chunk.weights() > 0
+    if chunk.role != "training" or not used.any():
+        return None
+    return family.describe(chunk.X if used.all() else chunk.X[used])
 
 
 def joined(matrices):

@@ -34,9 +34,9 @@ class Columns:
     categories: dict  # of training data, by place: the sorted categories and their numbers of rows
 
 
-def columns_of(X, role, categorical_features) -> Columns:
-    """Return the columns of a block: an array, a sparse matrix or a pandas frame."""
-    X = as_columns(X)
+def columns_of(chunk, categorical_features) -> Columns:
+    """Return the columns of a chunk, whose X is an array, a sparse matrix or a pandas frame."""
+    X, role = as_columns(chunk.X), chunk.role
     names = None
     if is_frame(X) and all(isinstance(name, str) for name in X.columns):
         names = tuple(X.columns)
