@@ -10,6 +10,7 @@ import numpy as np
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk, joined
+from cwboost.estimator.groups import keys_of
 from cwboost.estimator.problem import Holder, Problem
 from cwboost.estimator.splits import listed
 from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
@@ -81,18 +82,19 @@ def examples_of(chunk: Chunk, setup: Setup, most: int, together: bool) -> Found 
     by_class, _, weight = setup.used_rows(chunk)
     places = setup.places_of(chunk.index)
     if together and setup.n_total > most:
-        rows = np.flatnonzero(listed(chunk.keys(by_class), setup.n_total, most))
+        rows = np.flatnonzero(listed(chunk.keys()[by_class], setup.n_total, most))
         rows = rows[evenly_spaced(len(rows), most)]
     else:
         rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
     at = by_class[rows]
-    return Found(places[rows], rows, chunk.X[at], weight[rows], chunk.keys(at))
+    X, groups = chunk.X[at], None if chunk.groups is None else chunk.groups[at]
+    return Found(places[rows], rows, X, weight[rows], keys_of(X, groups))
 
 
 def listed_keys(chunk: Chunk, setup: Setup) -> tuple[np.ndarray, np.ndarray] | None:
     """Return places among all and keys of the listed examples of a training partition."""
     if chunk.index not in setup.counts:
         return None
-    keys = chunk.keys(setup.used_rows(chunk)[0])
+    keys = chunk.keys()[setup.used_rows(chunk)[0]]
     is_listed = listed(keys, setup.n_total)
     return setup.places_of(chunk.index)[is_listed], keys[is_listed]

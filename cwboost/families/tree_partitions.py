@@ -79,7 +79,8 @@ class TreePlan(PricingPlan):
         return plan
 
     def bind(self, X: Matrix, context: PartitionContext) -> PartitionTrees:
-        return PartitionTrees(BinnedMatrix(X, self.bins, n_threads=context.n_threads))
+        binned = BinnedMatrix(X, self.bins, n_threads=context.n_threads)
+        return PartitionTrees(binned, self.settings["max_features"])
 
     def choose(
         self, scales: np.ndarray, rng: np.random.Generator, request: PricingRequest
@@ -143,8 +144,8 @@ class TreePlan(PricingPlan):
         trees = GrowingTrees(self.bins, seeds, **limits, **self.settings)
         roots, start, splits = None, scales, ()
         while trees.is_open:
-            nodes, features, closed = trees.ask()
-            totals, sums, parts = yield Growth(start, splits, nodes, features, closed)
+            asked, closed = trees.ask()
+            totals, sums, parts = yield Growth(start, splits, asked, closed)
             roots = totals if roots is None else roots
             if closed:
                 _grow_below(trees, self.bins, parts)
@@ -195,14 +196,13 @@ class Growth:
     """A question: split nodes, then sum what the search for the next splits needs.
 
     With `start`, the scales of the trees, these begin, on the weights or their combination. The
-    answer has the sums at the nodes made last, those of pairs of a node and a feature, and the rows
-    of `closed` nodes, as a list of one `RowsOfNodes` per partition.
+    answer has the sums at the nodes made last, those of the codes of their features that are
+    `asked` for, and the rows of `closed` nodes, as a list of one `RowsOfNodes` per partition.
     """
 
     start: np.ndarray | None
     splits: tuple[np.ndarray, ...]
-    nodes: np.ndarray
-    features: np.ndarray
+    asked: np.ndarray
     closed: list[int]
 
 
@@ -220,9 +220,9 @@ class PartitionTrees(PartitionPricer):
     Outputs are those of any learners whose flat form compares features.
     """
 
-    def __init__(self, binned: BinnedMatrix):
+    def __init__(self, binned: BinnedMatrix, max_features: int):
         self._bins = binned.bins
-        self._rows = NodeRows(binned, binned.n_threads)
+        self._rows = NodeRows(binned, max_features)
         self._combined: np.ndarray | None = None
 
     def summarise(self, weights, question):
@@ -236,7 +236,7 @@ class PartitionTrees(PartitionPricer):
         else:
             rows.split(*question.splits)
         parts = [RowsOfNodes(*rows.rows_of(question.closed))] if question.closed else []
-        return rows.totals(), rows.histograms(question.nodes, question.features), parts
+        return rows.totals(), rows.histograms(question.asked), parts
 
     def outputs(self, learners):
         packed, cells = self._evaluate(learners)

@@ -113,13 +113,6 @@ class BinnedMatrix:
         return sp.csc_array((codes, indices, indptr), (self.n_rows, self.n_features))[rows]
 
     @property
-    def bytes_per_row(self) -> float:
-        """Mean size of the codes of a row."""
-        if self._lists is None:
-            return float(self.n_features)
-        return 5.0 * len(self._lists[2]) / max(1, self.n_rows)
-
-    @property
     def _columns(self):
         """The codes of dense features, one row per feature."""
         return self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)

@@ -201,7 +201,7 @@ def test_the_bytes_of_a_round_follow_the_formula(data):
     before = train(StumpFamily(), blocks, 0, C=1e4, n_workers=n_workers).crew
     training = train(StumpFamily(), blocks, n_rounds, C=1e4, n_workers=n_workers)
     K, bins = len(training.setup.masses), training.setup.plan.bins
-    d, codes = bins.n_features, np.minimum(bins.n_bins + 1, 256).sum()
+    codes = np.minimum(bins.n_bins + 1, 256).sum()
     assert training.n_rounds == n_rounds
     sums = n_workers * K * (16 * codes + 24)
     tables = len(blocks) * (32 * K * K + 8 * K + 24)
@@ -210,7 +210,7 @@ def test_the_bytes_of_a_round_follow_the_formula(data):
     headers = n_workers * 700 + len(blocks) * (300 + 50 * K)
     assert sums + tables <= received <= sums + tables + headers
     sent = (training.crew.sent - before.sent) / n_rounds
-    assert sent <= n_workers * (12 * K * d + 54 * K + 2500)
+    assert sent <= n_workers * (66 * K + 2500)
 
 
 def test_scores_on_partitions_are_those_of_the_trees(data):

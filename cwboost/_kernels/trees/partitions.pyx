@@ -44,8 +44,25 @@ cdef void *resized(void *memory, int64_t n, size_t size) except NULL:
     return grown
 
 
-cdef inline int64_t n_codes(const Matrix *X, int32_t feature) noexcept nogil:
-    return min(CWB_BINS, X.n_bins[feature] + 1)
+cdef features_of(const Matrix *X, const Settings *settings, Work *work,
+                 const uint64_t[:, ::1] asked):
+    """Return the features asked for, and where those of each node start.
+
+    A row of `asked`: the seed of a node's draws, and the range of features in their order.
+    """
+    cdef int64_t k, i, n = asked.shape[0]
+    starts = np.zeros(n + 1, dtype=np.int64)
+    cdef int64_t[::1] start = starts
+    for k in range(n):
+        start[k + 1] = start[k] + <int64_t> (asked[k, 2] - asked[k, 1])
+    features = np.empty(start[n], dtype=np.int32)
+    cdef int32_t[::1] feature = features
+    for k in range(n):
+        draw_features(X, settings, work, asked[k, 0], 0, asked[k, 2])
+        for i in range(start[k], start[k + 1]):
+            feature[i] = work.features[<int64_t> asked[k, 1] + i - start[k]]
+        undo_draws(X, settings, work, asked[k, 2])
+    return features, starts
 
 
 cdef class NodeRows:
@@ -54,19 +71,24 @@ cdef class NodeRows:
     Parameters
     ----------
     binned : cwboost.kernels.BinnedMatrix
-    n_threads : int
+    max_features : int
+        That of the trees' settings.
     """
 
     cdef Workspace space
+    cdef Settings settings
     cdef Work *lent  # the scratch memory, with the rows of all nodes
     cdef Node *nodes
     cdef int64_t n_nodes, first  # of the nodes that were made last
     cdef double bytes_per_row
     cdef object binned, rows, weights
 
-    def __cinit__(self, binned, int n_threads):
-        self.binned, self.bytes_per_row = binned, binned.bytes_per_row + sizeof(double)
-        self.space = Workspace(binned.bins, binned, n_threads)
+    def __cinit__(self, binned, int64_t max_features):
+        cdef int n_threads = binned.n_threads
+        self.settings.max_features = max_features
+        self.binned, self.space = binned, Workspace(binned.bins, binned, n_threads)
+        codes, _, _, listed, _, _ = self.space.arrays
+        self.bytes_per_row = sizeof(double) + (len(codes) or 5 * len(listed)) / binned.n_rows
         self.lent = <Work *> resized(NULL, n_threads, sizeof(Work))
         memcpy(self.lent, self.space.work, n_threads * sizeof(Work))
 
@@ -80,22 +102,19 @@ cdef class NodeRows:
         The scales are those of all partitions.
         """
         cdef int64_t t, n = 0
-        cdef Work *work = self.space.work
         cdef const Matrix *X = &self.space.X
         self.n_nodes, self.first = scales.shape[0], 0
         self.nodes = <Node *> resized(self.nodes, self.n_nodes, sizeof(Node))
-        rows, taken = [], []
-        for t in range(self.n_nodes):
-            self.nodes[t].start = n
-            n += take_rows(X, work, &weights[t, 0], scales[t])
-            self.nodes[t].end = n
-            rows.append(np.array((<int32_t[:X.n_rows]> work.rows)[:n - self.nodes[t].start]))
-            taken.append(np.array((<double[:X.n_rows]> work.weights)[:n - self.nodes[t].start]))
-        # With one entry more, so that the end of the last node has an address.
-        self.rows = np.concatenate([*rows, np.zeros(1, np.int32)])
-        self.weights = np.concatenate([*taken, np.zeros(1)])
+        # Of these, memory that is not written to takes no room.
+        self.rows = np.empty(self.n_nodes * X.n_rows, dtype=np.int32)
+        self.weights = np.empty(self.n_nodes * X.n_rows)
         cdef int32_t[::1] all_rows = self.rows
         cdef double[::1] all_weights = self.weights
+        for t in range(self.n_nodes):
+            self.lent.rows, self.lent.weights = &all_rows[n], &all_weights[n]
+            self.nodes[t].start = n
+            n += take_rows(X, self.lent, &weights[t, 0], scales[t])
+            self.nodes[t].end = n
         for t in range(self.space.n_threads):
             self.lent[t].rows, self.lent[t].weights = &all_rows[0], &all_weights[0]
         for t in range(self.n_nodes):
@@ -136,37 +155,35 @@ cdef class NodeRows:
             out[k, 2] = self.bytes_per_row * (node.end - node.start)
         return found
 
-    def histograms(self, const int64_t[::1] nodes, const int32_t[::1] features):
-        """Return the sums of the codes of pairs of a node and a feature.
+    def histograms(self, asked):
+        """Return the sums of the codes of features of the nodes made last.
 
         Parameters
         ----------
-        nodes : ndarray of shape (n_pairs,), dtype int64
-            Ascending.
-        features : ndarray of shape (n_pairs,), dtype int32
+        asked : ndarray of shape (n_nodes, 3), dtype uint64
+            From `GrowingTrees.ask`.
 
         Returns
         -------
         ndarray of shape (n_sums, 2), dtype float64
-            Sum and mass of each code of each pair.
+            Sum and mass of each code of each feature of each node.
         """
-        cdef int64_t run, most = 1, n_runs, n_pairs = nodes.shape[0]
+        cdef const Matrix *X = &self.space.X
+        cdef int64_t k, n_nodes = len(asked), most
         cdef int n_threads = self.space.n_threads
-        codes = np.empty(n_pairs, dtype=np.int64)
-        cdef int64_t[::1] n = codes
-        for run in range(n_pairs):
-            n[run] = n_codes(&self.space.X, features[run])
-            most = max(most, n[run])
-        sums = np.empty((n_pairs, most, 2))
+        features, starts = features_of(X, &self.settings, self.space.work, asked)
+        cdef const int32_t[::1] feature = features
+        cdef const int64_t[::1] start = starts
+        n_codes = np.minimum(self.space.bins.n_bins[features] + 1, CWB_BINS)
+        most = n_codes.max(initial=0)
+        sums = np.empty((len(features), most, 2))
         cdef double[:, :, ::1] out = sums
-        cdef int64_t[::1] starts = np.flatnonzero(np.diff(nodes, prepend=-1, append=-1))
-        n_runs = starts.shape[0] - 1
-        for run in prange(n_runs, nogil=True, num_threads=n_threads, schedule="dynamic"):
-            node_histograms(
-                &self.space.X, self.lent + omp_get_thread_num(),
-                self.nodes + nodes[starts[run]], &features[starts[run]],
-                starts[run + 1] - starts[run], &out[starts[run], 0, 0], most)
-        return sums[np.arange(most) < codes[:, None]]
+        for k in prange(n_nodes, nogil=True, num_threads=n_threads, schedule="dynamic"):
+            if start[k] < start[k + 1]:
+                node_histograms(
+                    X, self.lent + omp_get_thread_num(), self.nodes + self.first + k,
+                    &feature[start[k]], start[k + 1] - start[k], &out[start[k], 0, 0], most)
+        return sums[np.arange(most) < n_codes[:, None]]
 
     def rows_of(self, places):
         """Return the number of rows of each of some nodes, and their weights and codes."""
@@ -238,8 +255,8 @@ cdef class GrowingTrees:
     cdef Open *open  # the nodes of a level, at the places from `first` on
     cdef int64_t n_open, first
     cdef Frontier closed  # nodes that are split where their rows come to
-    cdef list places  # of the closed nodes, and the bytes of their rows
-    cdef list n_bytes
+    cdef list places, n_bytes  # of the closed nodes
+    cdef object asked
 
     def __cinit__(self, bins, const uint64_t[::1] seeds, *, double fewest_bytes,
                   double most_bytes, **settings):
@@ -248,7 +265,6 @@ cdef class GrowingTrees:
         self.fewest_bytes, self.most_bytes = fewest_bytes, most_bytes
         self.space = Workspace(bins, None, 1)
         self.batch = TreeBatch(seeds.shape[0])
-        self.closed.nodes, self.closed.n, self.closed.capacity = NULL, 0, 0
         self.places, self.n_bytes = [], []
         self.n_open, self.first = seeds.shape[0], 0
         self.open = <Open *> resized(NULL, self.n_open, sizeof(Open))
@@ -277,31 +293,20 @@ cdef class GrowingTrees:
 
         Returns
         -------
-        nodes : ndarray of shape (n_pairs,), dtype int64
-        features : ndarray of shape (n_pairs,), dtype int32
-            Arguments of `NodeRows.histograms`.
+        asked : ndarray of shape (n_nodes, 3), dtype uint64
+            Argument of `NodeRows.histograms`.
         closed : list of int
             Argument of `NodeRows.rows_of`.
         """
-        cdef int64_t k, i, n = 0
-        for k in range(self.n_open):
-            n += self.open[k].n_goal - self.open[k].n_asked
-        pairs = np.empty(n, np.int64), np.empty(n, np.int32)
-        cdef int64_t[::1] nodes = pairs[0]
-        cdef int32_t[::1] features = pairs[1]
-        cdef Open *own
-        cdef Work *work = self.space.work
-        cdef const Matrix *X = &self.space.X
-        n = 0
+        cdef int64_t k
+        cdef const Open *own
+        self.asked = np.empty((self.n_open, 3), dtype=np.uint64)
+        cdef uint64_t[:, ::1] asked = self.asked
         for k in range(self.n_open):
             own = self.open + k
-            draw_features(X, &self.settings, work, own.node.seed, 0, own.n_goal)
-            for i in range(own.n_asked, own.n_goal):
-                nodes[n], features[n] = self.first + k, work.features[i]
-                n += 1
-            undo_draws(X, &self.settings, work, own.n_goal)
+            asked[k, 0], asked[k, 1], asked[k, 2] = own.node.seed, own.n_asked, own.n_goal
         n_closed = max(1, np.count_nonzero(np.cumsum(self.n_bytes[::-1]) <= self.most_bytes))
-        return *pairs, self.places[-n_closed:]
+        return self.asked, self.places[-n_closed:]
 
     def search(self, const double[:, ::1] totals, const double[:, ::1] sums):
         """Take the results of `NodeRows.totals` and `NodeRows.histograms` over all partitions.
@@ -315,24 +320,21 @@ cdef class GrowingTrees:
         cdef int64_t k, i, n = 0
         cdef bint waits = False
         cdef Open *own
-        cdef Work *work = self.space.work
         cdef const Matrix *X = &self.space.X
+        features, starts = features_of(X, &self.settings, self.space.work, self.asked)
+        cdef const int32_t[::1] feature = features
+        cdef const int64_t[::1] start = starts
         for k in range(self.n_open):
             own = self.open + k
             own.n_bytes = totals[k, 2]
-            if self.first > 0:  # the sums of children follow from the split
-                continue
-            own.node.sum, own.node.mass = totals[k, 0], totals[k, 1]
-            own.node.least_mass = self.settings.leaf_mass * own.node.mass
-            start_tree(self.batch.trees + own.node.tree, &own.node)
-        for k in range(self.n_open):
-            own = self.open + k
-            draw_features(X, &self.settings, work, own.node.seed, 0, own.n_goal)
-            for i in range(own.n_asked, own.n_goal):
+            if self.first == 0:  # the sums of children follow from the split
+                own.node.sum, own.node.mass = totals[k, 0], totals[k, 1]
+                own.node.least_mass = self.settings.leaf_mass * own.node.mass
+                start_tree(self.batch.trees + own.node.tree, &own.node)
+            for i in range(start[k], start[k + 1]):
                 if own.n_varying < self.settings.max_features:
-                    self.take(own, work.features[i], &sums[n, 0])
-                n += n_codes(X, work.features[i])
-            undo_draws(X, &self.settings, work, own.n_goal)
+                    self.take(own, feature[i], &sums[n, 0])
+                n += min(CWB_BINS, X.n_bins[feature[i]] + 1)
             own.n_asked = own.n_goal
             if own.n_varying < self.settings.max_features and own.n_asked > 0:
                 own.n_goal = min(X.n_usable, 2 * own.n_asked)

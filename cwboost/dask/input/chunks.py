@@ -50,9 +50,9 @@ class Chunk:
         """Return the example weights, ones by default."""
         return np.ones(self.n_rows) if self.weight is None else self.weight
 
-    def keys(self, rows) -> np.ndarray:
-        """Return the keys of some rows of a checked chunk, see `cwboost.estimator.groups`."""
-        return keys_of(self.X[rows], None if self.groups is None else self.groups[rows])
+    def keys(self) -> np.ndarray:
+        """Return the keys of the rows of a checked chunk, see `cwboost.estimator.groups`."""
+        return keys_of(self.X, self.groups)
 
     def encode(self, classes) -> tuple[np.ndarray, np.ndarray]:
         """Return the class index of every label, and whether the label is one of `classes`."""

@@ -129,7 +129,7 @@ class DerivedPartition(PartitionPricer):
                 self._number = number
                 self._values = drawn.derived(self._X, self._context.n_threads)
             binned = BinnedMatrix(self._values, bins, n_threads=self._context.n_threads)
-            self._trees, self._values = PartitionTrees(binned), None
+            self._trees, self._values = PartitionTrees(binned, bins.n_features), None
 
     def outputs(self, learners):
         return pack_outputs(learners.outputs(self._X))
