@@ -5,7 +5,7 @@ from __future__ import annotations
 DEFAULT_INIT = "kernel"
 """The init model of the default: smooth where trees are steps."""
 
-SAMPLE, MOST_LOSS_LEFT = 300, 0.5
+SAMPLE, MOST_LOSS_LEFT = 200, 0.5
 """The init model is fitted if, on a sample of this size, its out-of-sample log loss is below this
 share of that of the class shares. If classes overlap more, it costs time and gains nothing."""
 

@@ -187,11 +187,12 @@ def test_a_holdout_run_takes_longer_steps_and_fewer_rounds(rate):
 
 
 def test_boosting_starts_from_zero_where_that_ends_lower():
-    X = np.random.default_rng(0).random((1500, 4))
+    X = np.random.default_rng(0).random((1500, 3))
     y = np.floor(4 * X[:, :2]).sum(axis=1).astype(int) % 3  # squares, whose corners kernels round
     clf = default().fit(X, y)
     assert clf.init_ is None and clf.probability_scale_ != 2.0
-    same(clf, default(init=None, n_estimators=clf.n_iter_).fit(X, y), X)
+    rate = clf.learning_rate_
+    same(clf, default(init=None, n_estimators=clf.n_iter_, learning_rate=rate).fit(X, y), X)
     n_rounds, p = clf.n_iter_, clf.predict_proba(X)
     clf.set_params(warm_start=True).fit(X, y)  # the same choice, by a single holdout run
     assert clf.n_iter_ == n_rounds
