@@ -18,6 +18,10 @@ MOST_ROWS = 128
 MOST_VALUES, FEWEST_ROWS = 2**22, 8
 """Largest number of SHAP values, of less examples if these have many, but of this number."""
 
+MOST_NODES, FEWEST_PASSED = 2**23, 32
+"""Largest number of nodes that all examples pass, of less examples if trees are large, but of this
+number: the SHAP values of a model of large data would take a quarter of the time of its fit."""
+
 
 def with_importances(model: FittedModel, X) -> FittedModel:
     """Return a model with the share of each feature in the squares of its SHAP values.
@@ -35,15 +39,21 @@ def with_importances(model: FittedModel, X) -> FittedModel:
         With importances of sum 1, or zeros if no feature moves a score; with None if there are no
         SHAP values of all of the score.
     """
-    n_rows = max(FEWEST_ROWS, MOST_VALUES // (X.shape[1] * model.ensemble.n_scores))
-    X = X[evenly_spaced(X.shape[0], min(n_rows, MOST_ROWS))]
-    values = _values(model, X)
+    values = _values(model, X[evenly_spaced(X.shape[0], _n_rows(model, X.shape[1]))])
     if values is None:
         return replace(model, importances=None)
     # Relative to the largest, so that no square overflows.
     largest = np.abs(values).max(initial=0.0)
     squares = np.square(values / (largest or 1.0)).sum(axis=(0, 2))
     return replace(model, importances=squares / (squares.sum() or 1.0))
+
+
+def _n_rows(model: FittedModel, n_features: int) -> int:
+    """Return the number of examples to use at most."""
+    form = model.ensemble.learners.flat_form()
+    n_nodes = 0 if form is None else len(form.feature)
+    by_values = max(FEWEST_ROWS, MOST_VALUES // (n_features * model.ensemble.n_scores))
+    return min(MOST_ROWS, by_values, max(FEWEST_PASSED, MOST_NODES // max(1, n_nodes)))
 
 
 def _values(model: FittedModel, X) -> np.ndarray | None:
