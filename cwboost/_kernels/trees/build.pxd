@@ -36,6 +36,9 @@ cdef void divide_rows(
 ) noexcept nogil
 cdef int64_t take_rows(
     const Matrix *X, Work *work, const double *weights, double scale) noexcept nogil
+cdef bint write_cells(
+    const Matrix *X, const int32_t *rows, const Tree *tree, int64_t part, int64_t n_parts,
+    int32_t *cells) noexcept nogil
 cdef bint write_outputs(
     const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed,
     int32_t *cells) noexcept nogil

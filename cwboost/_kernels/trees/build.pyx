@@ -249,8 +249,27 @@ cdef bint write_outputs(
     return True
 
 
+cdef bint write_cells(
+    const Matrix *X, const int32_t *rows, const Tree *tree, int64_t part, int64_t n_parts,
+    int32_t *cells
+) noexcept nogil:
+    """Write the cells of the rows in a part of the leaves; False if some rows took no part."""
+    cdef int64_t i, k
+    if not tree.keeps_rows or tree.nodes[0].end < X.n_rows:
+        return False
+    for i in range(part * tree.n // n_parts, (part + 1) * tree.n // n_parts):
+        for k in range(tree.nodes[i].start, tree.nodes[i].end if tree.nodes[i].left < 0 else 0):
+            cells[rows[k]] = <int32_t> i
+    return True
+
+
 cdef void use_rows(Work *work, const Rows *rows) noexcept nogil:
     work.rows, work.weights, work.weight_of = rows.rows, rows.weights, rows.weight_of
+
+
+cdef void note_rows(Tree *tree, const Node *node) noexcept nogil:
+    tree.nodes[node.index].start = <int32_t> node.start
+    tree.nodes[node.index].end = <int32_t> node.end
 
 
 cdef bint start_growth(
@@ -265,6 +284,7 @@ cdef bint start_growth(
     root.least_mass = settings.leaf_mass * root.mass
     if not start_tree(tree, root):
         return False
+    note_rows(tree, root)
     find_splits(X, settings, work, tree, NULL, root, 1)
     return True
 
@@ -278,6 +298,7 @@ cdef bint grow_below(
     Nodes of fewer rows, if any, are not split but put into `small`.
     """
     cdef bint best_first = settings.max_leaves > 0
+    cdef bint is_last
     cdef int64_t n_leaves = 1, k
     cdef Node node
     cdef Node children[2]
@@ -296,10 +317,14 @@ cdef bint grow_below(
         if not split_node(X, settings, tree, &node, children):
             return False
         n_leaves += 1
-        if children[0].depth == settings.max_depth:
+        is_last = children[0].depth == settings.max_depth
+        if not is_last or tree.keeps_rows:
+            divide_rows(X, work, tree.nodes + node.index, &node, children)
+            for k in range(2):
+                note_rows(tree, children + k)
+        if is_last:
             release(work, &node)
             continue
-        divide_rows(X, work, tree.nodes + node.index, &node, children)
         find_splits(X, settings, work, tree, &node, children, 2)
         for k in range(1, -1, -1):
             if not push(&work.frontier, &children[k], best_first):
@@ -345,7 +370,8 @@ cdef bint grow_tree(
     if not (start_growth(X, settings, work, weights, seed, tree, &root)
             and grow_below(X, settings, work, tree, &root, 0, NULL)
             and settle(tree, cells == NULL)
-            and write_outputs(X, work, tree, 0, X.n_rows, packed, cells)):
+            and (write_cells(X, work.rows, tree, 0, 1, cells)
+                 or write_outputs(X, work, tree, 0, X.n_rows, packed, cells))):
         return False
     if packed != NULL:
         write_edge(X, work, weights, tree, packed, edge)

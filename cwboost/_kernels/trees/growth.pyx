@@ -154,6 +154,7 @@ cdef class TreeGrower:
             sums[rows] = kept
         own.weights, own.n_trees = <const char *> sum, 1
         own.seeds, own.cells = &seed, &cell[0]
+        batch.trees[0].keeps_rows = True
         self._grow(&own, batch)
         return batch.arrays(own.X, self.space.bins.n_categories), cells
 

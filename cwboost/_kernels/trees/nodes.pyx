@@ -14,7 +14,8 @@ from cwboost._kernels.trees.types cimport SET_WORDS, Matrix, Node, Settings, Tre
 # `TreeNode` in arrays.
 NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.int32),
                  ("missing", np.int8), ("output", np.int8), ("first", np.uint8),
-                 ("width", np.uint8), ("categorical", np.uint8), ("right", np.uint64, 4)],
+                 ("width", np.uint8), ("categorical", np.uint8), ("right", np.uint64, 4),
+                 ("start", np.int32), ("end", np.int32)],
                 align=True)
 
 

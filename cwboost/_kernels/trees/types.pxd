@@ -108,6 +108,7 @@ cdef struct TreeNode:
     uint8_t first, width  # codes [first, first + width) go right
     uint8_t categorical   # 1: the bins of `right` go right
     uint64_t[4] right
+    int32_t start, end    # of the rows that took part, if the tree keeps them
 
 cdef struct Tree:
     TreeNode *nodes
@@ -115,3 +116,4 @@ cdef struct Tree:
     double total  # edge on the weights that took part
     double scale  # by which weights are multiplied before they are rounded
     const int8_t *monotonic  # +1, -1 or 0 per feature; NULL without constraints
+    bint keeps_rows  # also of leaves that nothing but their rows is asked of
