@@ -63,24 +63,20 @@ class RemoteHost(Host):
     def nothing(self) -> None:
         """Do nothing."""
 
-    def bind(self, setup, keys=()) -> None:
-        """Prepare every partition when the worker has let go of the data of `keys`; see `Host`."""
-        self._wait_for_release(keys)
-        super().bind(setup)
+    def prepare(self, method, given, released=()) -> None:
+        """Call `bind` or `train`, once the worker has let go of the data of released keys."""
+        data, end = get_worker().data, perf_counter() + RELEASE_SECONDS
+        while any(key in data for key in released) and perf_counter() < end:
+            sleep(0.005)
+        getattr(self, method)(given)
 
-    def train(self, job: Job, keys=()) -> None:
+    def train(self, job: Job) -> None:
         """Begin a fit on the examples of all partitions."""
-        self._wait_for_release(keys)
         self.fit = WorkerFit(self.chunks, job, self.n_threads)
 
     def ask_fit(self, method, *arguments):
         """Return the result of a method of the fit."""
         return getattr(self.fit, method)(*arguments)
-
-    def _wait_for_release(self, keys) -> None:
-        data, end = get_worker().data, perf_counter() + RELEASE_SECONDS
-        while any(key in data for key in keys) and perf_counter() < end:
-            sleep(0.005)
 
 
 class ActorCrew(Crew):
@@ -114,18 +110,16 @@ class ActorCrew(Crew):
         self._place(range(len(self.sources)))
         self._prefer_direct()
 
-    def bind(self, setup) -> None:
+    def _prepare(self, method, given) -> None:
         # The actors alone hold the blocks now, unless the user keeps them too, and let go of one
         # partition's after the other.
-        super().bind(setup, self._release_chunks())
+        self._on_all("prepare", method, given, self._release_chunks())
         self._release_chunks()
-        self._prepared = "bind", (setup,)
+        self._prepared = method, given
 
     def train(self, job: Job) -> None:
         """Begin a fit on the one worker that holds all partitions."""
-        self._on_all("train", job, self._release_chunks())
-        self._release_chunks()
-        self._prepared = "train", (job,)
+        self._prepare("train", job)
 
     def advance(self, until: int, seconds: float) -> Progress:
         """Let the one worker go on; see `WorkerFit`."""
@@ -222,7 +216,7 @@ class ActorCrew(Crew):
             repeated = "run", (self.history(),)
             if self.is_whole:
                 repeated = "ask_fit", ("advance", self._n_rounds)
-            for step, given in (self._prepared, repeated):
+            for step, given in (("prepare", self._prepared), repeated):
                 _, lost = self._call(new, step, given)
                 if lost:
                     return [], list(new)  # all of them are given up

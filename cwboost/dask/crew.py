@@ -36,10 +36,14 @@ class Crew(ABC):
         replies = self._on_all("collect", found_in, encoding, *arguments)
         return {index: found for reply in replies for index, found in reply.items()}
 
-    def bind(self, setup, *sources) -> None:
+    def bind(self, setup) -> None:
         """Prepare all partitions and let go of their sources."""
         self.plan = setup.plan
-        self._on_all("bind", setup, *sources)
+        self._prepare("bind", setup)
+
+    def _prepare(self, method, given) -> None:
+        """Call the method of `Host` that takes the sources."""
+        self._on_all(method, given)
 
     def ask(self, *operations) -> list:
         """Carry out operations, (name, arguments), on all partitions, in one exchange.

@@ -8,7 +8,7 @@ shows the conversation, and why no model depends on the partitions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,16 +45,6 @@ class PartitionWeights:
     weights: np.ndarray
     scales: np.ndarray
 
-    @property
-    def n_targets(self) -> int:
-        """Number of targets."""
-        return self.weights.shape[0]
-
-    @property
-    def n_samples(self) -> int:
-        """Number of examples of the partition."""
-        return self.weights.shape[1]
-
     def rounded(self) -> np.ndarray:
         """Return the weights as integers in float64, of shape (n_targets, n_samples).
 
@@ -62,12 +52,6 @@ class PartitionWeights:
         are exact, so they do not depend on their order.
         """
         return np.rint(self.weights * self.scales[:, None])
-
-    def groups(self, n_targets: int) -> Iterator[PartitionWeights]:
-        """Yield the weights of at most `n_targets` targets at a time."""
-        for first in range(0, self.n_targets, n_targets):
-            own = slice(first, first + n_targets)
-            yield PartitionWeights(self.weights[own], self.scales[own])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -24,9 +23,9 @@ from cwboost.datasets import load_vowel
 from cwboost.estimator.checks import generator_of
 from cwboost.estimator.clock import Clock
 from cwboost.estimator.splits import drawn_splits
-from cwboost.families import tree_partitions
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.outputs import pack_outputs
+from cwboost.families.tree_partitions import PartitionTrees
 from cwboost.master import Master, RestrictedMaster
 from cwboost.support.weights import effective_size
 
@@ -106,33 +105,6 @@ def test_a_lost_partition_is_rebuilt_with_the_same_bits(data, family):
         for index, partition in host.partitions.items():
             weights = fresh.partitions[index].pairs.weights
             np.testing.assert_array_equal(weights, partition.pairs.weights)
-
-
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize(("n_rounds", "max_working_sets"), [(3, 1), (1, 2)])
-def test_trees_do_not_depend_on_where_they_grow(
-    data, monkeypatch, kind, n_rounds, max_working_sets
-):
-    """From sums alone, from sums and rows in several messages, and from all rows."""
-    X, y = data
-    if kind == "sparse":
-        X = sparse.csr_matrix(np.nan_to_num(X).clip(0, None))
-    correction = "stagewise" if max_working_sets == 1 else "total"
-    settings = {"correction": correction, "max_working_sets": max_working_sets}
-    family, n_messages = TreeFamily(max_depth=6), []
-    alone = local(family, X, y, n_rounds, random_state=0, **settings)
-    blocks = [(X[:200], y[:200]), (X[200:350], y[200:350]), (X[350:], y[350:])]
-    settings = {"max_working_sets": max_working_sets, "n_workers": 2}
-    grow_below = tree_partitions._grow_below
-    for fewest, most in [(0, 0), (2_000, 3_000), (2**22, 2**25)]:
-        monkeypatch.setattr(tree_partitions, "FEWEST_BYTES", fewest)
-        monkeypatch.setattr(tree_partitions, "MOST_BYTES", most)
-        with patch.object(tree_partitions, "_grow_below", wraps=grow_below) as messages:
-            there = train(family, blocks, n_rounds, seed=generator_of(0), **settings)
-        assert_same_learners(there.model.ensemble(), alone.ensemble_)
-        n_messages.append(messages.call_count)
-    none, many, one_per_round = n_messages
-    assert (none, one_per_round) == (0, n_rounds) and many > 2 * n_rounds
 
 
 def one_run(training, y, chooses):
@@ -253,9 +225,8 @@ def test_families_that_partitions_refuse(family, error, message):
 
 
 def test_cells_that_a_family_counts_wrongly_are_refused_where_they_are(data, monkeypatch):
-    pricer = tree_partitions.PartitionTrees
-    cells = pricer.cells
-    monkeypatch.setattr(pricer, "cells", lambda *given: cells(*given) + np.int32(10**6))
+    cells = PartitionTrees.cells
+    monkeypatch.setattr(PartitionTrees, "cells", lambda *given: cells(*given) + np.int32(10**6))
     with pytest.raises(ValueError, match=r"partition 0 .*: cells must be below n_cells"):
         train(TreeFamily(), split(*data, 300), 1)
 

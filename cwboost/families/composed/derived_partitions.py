@@ -101,20 +101,19 @@ class DerivedPartition(PartitionPricer):
         self._number, self._values, self._trees = 0, None, None
 
     def summarise(self, weights: PartitionWeights, question):
-        kind, *rest = question
-        if kind == "search":
-            *derived, question = rest
-            self._bind_trees(*derived)
-            return self._trees.summarise(weights, question)
         places = self._context.places[self._seen]
-        if kind == "weights":
-            found = places, np.ascontiguousarray(weights.weights[:, self._seen].T)
-        elif kind == "examples":
-            weight = self._context.weight
-            weight = np.ones(self._X.shape[0]) if weight is None else weight
-            found = places, self._X[self._seen], weight[self._seen], self._context.n_total
-        else:
-            found = self._sketch(*rest)
+        match question:
+            case ("search", number, drawn, bins, of_trees):
+                self._bind_trees(number, drawn, bins)
+                return self._trees.summarise(weights, of_trees)
+            case ("sketch", number, drawn):
+                found = self._sketch(number, drawn)
+            case ("weights",):
+                found = places, np.ascontiguousarray(weights.weights[:, self._seen].T)
+            case ("examples",):
+                weight = self._context.weight
+                weight = np.ones(self._X.shape[0]) if weight is None else weight
+                found = places, self._X[self._seen], weight[self._seen], self._context.n_total
         return ({self._key: found},)
 
     def _sketch(self, number: int, drawn: DerivedLearners) -> FeatureSketch:

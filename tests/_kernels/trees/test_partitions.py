@@ -1,5 +1,7 @@
 """Growth from the sums of partitions: the trees of one machine, bit for bit."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,6 +9,7 @@ from cwboost.plugins.trees import TreeFamily
 from models import context
 
 from cwboost import PricingRequest, StumpFamily
+from cwboost.families import tree_partitions
 from cwboost.families.partitioned import PartitionContext, PartitionWeights
 from cwboost.kernels import weight_scales
 
@@ -56,10 +59,13 @@ def together(family, X, weights, known, divides=False):
         answer = plan.merge(plan.merge(*replies[:2]), replies[2])
 
 
-@pytest.mark.parametrize("seed", range(3))
+# Nodes are split by sums alone, by sums and rows in several messages, or by rows below the root.
+@pytest.mark.parametrize(("seed", "fewest"), [(0, 0), (1, 5_000), (2, 2**22)])
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("kind", ["numbers", "gaps", "sparse", "categories"])
-def test_trees_of_partitions_are_those_of_one_machine(kind, settings, seed):
+def test_trees_of_partitions_are_those_of_one_machine(monkeypatch, kind, settings, seed, fewest):
+    monkeypatch.setattr(tree_partitions, "FEWEST_BYTES", fewest)
+    monkeypatch.setattr(tree_partitions, "MOST_BYTES", fewest)
     X = features(kind, np.random.default_rng(seed))
     weights = np.random.default_rng(seed).normal(size=(K, N)) ** 3
     n_categories = np.where(np.arange(D) == 0, 30, 0) if kind == "categories" else None
@@ -67,7 +73,9 @@ def test_trees_of_partitions_are_those_of_one_machine(kind, settings, seed):
     one, many = (context(K, seed, n_categories=n_categories) for _ in range(2))
     pricer = family.bind(X, one)
     alone = pricer.price(weights)
-    chosen, parts, here = together(family, X, weights, many)
+    with patch.object(tree_partitions, "_grow_below", wraps=tree_partitions._grow_below) as rows:
+        chosen, parts, here = together(family, X, weights, many)
+    assert rows.called == (fewest > 0)
     assert len(alone.learners.trees.feature) > 3 * K
     np.testing.assert_equal(chosen.learners.arrays(), alone.learners.arrays())
     assert np.array_equal(alone.edges, chosen.edges)
