@@ -209,7 +209,7 @@ class Growth:
 class RowsOfNodes(NamedTuple):
     """Number of rows of each of some nodes on a partition; weights and codes of these rows."""
 
-    counts: np.ndarray
+    counts: list[int]
     weights: np.ndarray
     codes: Any
 
@@ -228,7 +228,9 @@ class PartitionTrees(PartitionPricer):
     def summarise(self, weights, question):
         rows = self._rows
         if isinstance(question, Combination):
-            self._combined = rows.combine(weights.weights, question.code)[None]
+            # In the order of the classes, as on one machine.
+            pairs = zip(question.code, weights.weights)
+            self._combined = sum(code * own for code, own in pairs)[None]
             return (np.abs(self._combined).sum(axis=1),)
         if question.start is not None:
             own, self._combined = self._combined, None

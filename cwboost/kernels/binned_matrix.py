@@ -60,7 +60,7 @@ class BinnedMatrix:
             bins = Bins.of(X, max_bins, self.n_threads, n_categories)
         self.bins = bins
         self._check_categories(X, max_bins)
-        self._lists = None
+        self._lists, self._may_list = None, bins.usable
         if sp.issparse(X):
             self.codes = np.zeros(0, dtype=np.uint8)
             self._encode_sparse(canonical_csc(X if rows is None else X[rows]))
@@ -80,19 +80,16 @@ class BinnedMatrix:
         n_threads : int, default=1
         """
         binned = cls.__new__(cls)
-        binned.bins, binned.n_features = bins, bins.n_features
-        binned.n_threads = usable_threads(n_threads)
+        binned.bins, binned.n_features, binned._may_list = bins, bins.n_features, ()
+        binned.n_threads, binned._lists = usable_threads(n_threads), None
         if sp.issparse(parts[0]):
             joined = sp.vstack(parts, format="csc")
             binned.n_rows, binned.codes = joined.shape[0], np.zeros(0, dtype=np.uint8)
             binned._list_entries(joined.indptr, joined.indices, joined.data)
         else:
-            n, d = sum(part.shape[1] for part in parts), bins.n_features
-            binned.n_rows, binned.codes = n, np.zeros(d * n + 64, dtype=np.uint8)
+            binned.n_rows = sum(part.shape[1] for part in parts)
+            binned.codes = np.zeros(binned.n_features * binned.n_rows + 64, dtype=np.uint8)
             np.concatenate(parts, axis=1, out=binned._columns)
-            none = np.zeros(0, dtype=np.uint8)
-            zeros = np.zeros(d + 1, dtype=np.int64)
-            binned._lists = zeros[1:].astype(np.uint8), zeros, none.astype(np.int32), none, none
         return binned
 
     def codes_of(self, rows):
@@ -173,7 +170,7 @@ class BinnedMatrix:
         default_code = np.zeros(self.n_features, dtype=np.uint8)
         sizes = np.zeros(self.n_features, dtype=np.int64)
         rows, rare = [np.zeros(0, np.int32)], [np.zeros(0, np.uint8)]
-        for f in self.bins.usable:
+        for f in self._may_list:
             counts = np.bincount(self._columns[f], minlength=256)
             default_code[f] = counts.argmax()
             if 2 * counts[default_code[f]] > self.n_rows:

@@ -16,7 +16,7 @@ import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport (
-    combine, divide_rows, push, sum_node, take_rows, write_outputs)
+    divide_rows, push, sum_node, take_rows, write_outputs)
 from cwboost._kernels.trees.draws cimport draw_features, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
 from cwboost._kernels.trees.nodes cimport (
@@ -120,16 +120,6 @@ cdef class NodeRows:
         for t in range(self.n_nodes):
             sum_node(self.lent, self.nodes + t)
 
-    def combine(self, const double[:, :] weights, const double[::1] code):
-        """Return ``code @ weights``, summed as `TreeGrower.divide` does."""
-        cdef int64_t n = weights.shape[1]
-        sums = np.empty(n)
-        cdef double[::1] combined = sums
-        with nogil:
-            combine(<const char *> &weights[0, 0], weights.strides[0], &code[0], code.shape[0], n,
-                    self.space.n_threads, &combined[0])
-        return sums
-
     def split(self, const int64_t[::1] places, const TreeNode[::1] splits):
         """Split the nodes at some places; their children get the next two places each."""
         cdef int64_t k, n = splits.shape[0], first = self.n_nodes
@@ -188,13 +178,10 @@ cdef class NodeRows:
     def rows_of(self, places):
         """Return the number of rows of each of some nodes, and their weights and codes."""
         cdef int64_t place
-        counts, own = np.empty(len(places), dtype=np.int64), []
-        for k, place in enumerate(places):
-            own.append(slice(self.nodes[place].start, self.nodes[place].end))
-            counts[k] = self.nodes[place].end - self.nodes[place].start
-        rows, weights = (np.concatenate([every[s] for s in own])
+        own = [slice(self.nodes[place].start, self.nodes[place].end) for place in places]
+        rows, weights = (np.concatenate([every[rows] for rows in own])
                          for every in (self.rows, self.weights))
-        return counts, weights, self.binned.codes_of(rows)
+        return [rows.stop - rows.start for rows in own], weights, self.binned.codes_of(rows)
 
     def outputs(self, const int64_t[::1] offsets, **fields):
         """Return outputs of trees on all rows, packed, and their cells.
