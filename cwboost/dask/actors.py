@@ -102,7 +102,7 @@ class ActorCrew(Crew):
         self._n_rounds = 0
         self._chunks: dict = {}
         self._actors: dict = {}
-        self._held: dict = {}
+        self._partitions: dict = {}
         self._was_direct = client.direct_to_workers
 
     def start(self) -> None:
@@ -147,7 +147,7 @@ class ActorCrew(Crew):
         for actor in self._actors.values():
             _release(actor)
         self._release_chunks()
-        self._actors, self._held = {}, {}
+        self._actors, self._partitions = {}, {}
         self.client.direct_to_workers = self._was_direct
 
     # ---------------------------------------------------------------- calls
@@ -157,7 +157,7 @@ class ActorCrew(Crew):
         results, lost = self._call(self._actors, method, arguments)
         while lost:
             self._count_losses(len(lost))
-            partitions = sorted(index for key in lost for index in self._held.pop(key))
+            partitions = sorted(index for key in lost for index in self._partitions.pop(key))
             for key in lost:
                 _release(self._actors.pop(key))
             more, lost = self._replaced(partitions, method, arguments)
@@ -245,7 +245,7 @@ class ActorCrew(Crew):
                     self._count_losses(1)
                     missing += indices
                     continue
-                self._actors[actor.key], self._held[actor.key] = actor, indices
+                self._actors[actor.key], self._partitions[actor.key] = actor, indices
                 new[actor.key] = actor
         return new
 
@@ -289,7 +289,7 @@ class ActorCrew(Crew):
         numbers = dict.fromkeys(self._workers(), 0)
         for key, actor in self._actors.items():
             if actor._address in numbers:
-                numbers[actor._address] += len(self._held[key])
+                numbers[actor._address] += len(self._partitions[key])
         return numbers
 
     def _by_worker(self, futures) -> dict:

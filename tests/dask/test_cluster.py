@@ -79,7 +79,7 @@ def test_the_cluster_forgets_a_lost_actor_though_it_is_referred_to(client):
     """Else it keeps the sources, and where they were to be: on a worker that is gone."""
     crew = ActorCrew(client, [])
     actor = client.submit(faults.Sleeper, actor=True, pure=False).result(timeout=60)
-    crew._actors, crew._held = {actor.key: actor}, {actor.key: []}
+    crew._actors, crew._partitions = {actor.key: actor}, {actor.key: []}
     faults.kill(client, actor._address)
     assert crew._on_all("describe") == []
     for _ in range(500):
