@@ -10,8 +10,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sklearn.utils import check_scalar
-
+from cwboost.support.checks import check_number
 from cwboost.support.extras import extra
 from cwboost.support.files import append, check_path, replacing
 
@@ -124,7 +123,7 @@ class TimeLimit:
     seconds: float
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = check_scalar(seconds, "seconds", Real, min_val=0)
+        self.seconds = check_number("seconds", seconds, Real, 0)
 
     def on_round_end(self, state: RoundState) -> bool:
         """Return whether the round of `state` ended past the limit."""
@@ -246,9 +245,9 @@ class Checkpoint:
         if every_rounds is None and every_seconds is None:
             raise ValueError("every_rounds or every_seconds must be given")
         if every_rounds is not None:
-            check_scalar(every_rounds, "every_rounds", Integral, min_val=1)
+            check_number("every_rounds", every_rounds, Integral, 1)
         if every_seconds is not None:
-            check_scalar(every_seconds, "every_seconds", Real, min_val=0)
+            check_number("every_seconds", every_seconds, Real, 0)
         check_path(path)
         if not Path(path).absolute().parent.is_dir():
             raise ValueError(f"path must be in an existing folder, got {os.fspath(path)!r}")

@@ -65,8 +65,8 @@ class CWBoostClassifier(BoostingClassifier):
         the number that a holdout run finds best, at most ``30 / learning_rate``; if fit gets X_val,
         early stopping on these examples replaces the holdout run. With "total" it is 400.
     learning_rate : float or None, default=None
-        In (0, 1]. Fraction of the exact coordinate step taken for a new coefficient. None is 0.1
-        with "stagewise", and less if a holdout run finds that fewer than 80 rounds suffice: fit
+        From 1e-12 to 1. Fraction of the exact coordinate step taken for a new coefficient. None is
+        0.1 with "stagewise", and less if a holdout run finds that fewer than 80 rounds suffice: fit
         then does up to 80 smaller ones. "total" solves for every coefficient: None or 1.
     early_stopping : bool, {"logloss", "error", "loss"}, str or callable, default=False
         Stop by a measure on held-out examples: the log loss of calibrated probabilities
@@ -295,7 +295,7 @@ class CWBoostClassifier(BoostingClassifier):
             uint8, float32 and float64 are read as they are; other numbers and bools become
             float64. Columns of categories are encoded, see `categorical_features`.
         y : array-like of shape (n_samples,)
-            Labels of any type; at least two classes.
+            Bools, integers, whole floats, text or datetime64; at least two classes.
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
             Factors of the examples' losses. A common factor of all changes nothing but rounding.
         groups : array-like of shape (n_samples,), default=None

@@ -13,18 +13,19 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from cwboost.automatic import recipe
 from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
-from cwboost.estimator.checks import check_number
+from cwboost.estimator.checks import check_weight
 from cwboost.estimator.examples import Arguments, read
 from cwboost.estimator.fitting import Fitting
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.resumption import change_C
 from cwboost.estimator.splits import folds
+from cwboost.support.checks import check_number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -171,12 +172,10 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
         rows: Any = X if hasattr(X, "shape") else np.asarray(X)
         rows = rows.tocsr() if sparse.issparse(rows) else rows
-        weight, used = None, np.arange(len(labels))
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, rows, dtype=np.float64)
-            used = np.flatnonzero(weight)
+        weight = check_weight(sample_weight, len(labels))
+        used = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
         examples = Arguments(rows, labels, weight, problem.holder.groups)
-        parts = folds(self.cv, rows, labels, problem.holder, used)
+        parts = folds(self.cv, labels, problem.holder, used)
         scores = Parallel(n_jobs=self.n_jobs)(
             delayed(_score_path)(template, Cs, rounds, scorer, examples, fold) for fold in parts
         )

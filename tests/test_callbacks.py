@@ -122,13 +122,7 @@ def test_checkpoints_by_time(tmp_path, every_seconds, seconds, n_saved):
     "made, error, message",
     [
         (lambda: Checkpoint("c", every_seconds=None), ValueError, "every_rounds or every_seconds"),
-        (lambda: Checkpoint("c", every_rounds=0), ValueError, "every_rounds == 0, must be >= 1"),
-        (lambda: Checkpoint("c", every_rounds=1.5), TypeError, "every_rounds must be"),
-        (lambda: Checkpoint("c", every_seconds=-1), ValueError, "every_seconds == -1, must"),
-        (lambda: Checkpoint("c", every_seconds="1"), TypeError, "every_seconds must be"),
         (lambda: Checkpoint("no folder/c"), ValueError, "in an existing folder"),
-        (lambda: TimeLimit("1"), TypeError, "seconds must be"),
-        (lambda: TimeLimit(-1.0), ValueError, "seconds == -1.0, must be >= 0"),
     ],
 )
 def test_bad_arguments_are_named(made, error, message):

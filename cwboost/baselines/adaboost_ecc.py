@@ -13,12 +13,12 @@ import numpy as np
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
-from cwboost.estimator.checks import check_number
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.families.outputs import unpack_outputs
 from cwboost.kernels import exp, log
+from cwboost.support.checks import check_number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -12,12 +12,13 @@ import numpy as np
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
-from cwboost.estimator.checks import check_number, generator_of
+from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.outcome import ModelOutcome
 from cwboost.kernels import exp, log
+from cwboost.support.checks import check_number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

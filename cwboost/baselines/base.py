@@ -10,7 +10,6 @@ from cwboost.estimator.binding import Binder
 from cwboost.estimator.checks import (
     check_callbacks,
     check_n_jobs,
-    check_number,
     check_verbose,
     generator_of,
 )
@@ -20,6 +19,7 @@ from cwboost.estimator.outcome import ModelOutcome
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import with_callbacks
 from cwboost.families.sealing.pricer import SealedPricer
+from cwboost.support.checks import check_number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

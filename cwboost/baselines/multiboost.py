@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.column_generation import PAYS, ColumnGeneration
-from cwboost.estimator.checks import check_choice, check_n_jobs, check_number
+from cwboost.estimator.checks import check_choice, check_n_jobs
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.held_out.calibration import predict_prior
 from cwboost.estimator.held_out.scores import held_out_scores
@@ -21,6 +21,7 @@ from cwboost.kernels.one_thread import one_thread
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.schedule import Settings
+from cwboost.support.checks import check_number
 from cwboost.support.warnings import warn_caller
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import PartitionedSets, holdout_run
@@ -42,6 +41,7 @@ from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.splits import Split, drawn_splits
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.init_contract import InitModel
+from cwboost.support.checks import checked_random_state
 
 __all__ = ["PartitionedBench"]
 
@@ -109,7 +109,7 @@ class PartitionedBench:
         seed = self._wanted.random_state
         if not isinstance(seed, Integral):
             # If the worker is lost, another one begins again with the same seed.
-            seed = int(check_random_state(seed).randint(2**31))
+            seed = int(checked_random_state(seed).randint(2**31))
         wanted = replace(self._wanted, callbacks=[], verbose=0, random_state=seed)
         job = Job(wanted, self.previous, self._schema, encoding, self._roles, self._crew.place)
         self._crew.train(job)

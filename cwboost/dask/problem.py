@@ -9,6 +9,7 @@ import numpy as np
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
+from cwboost.estimator.checks import check_total
 from cwboost.estimator.input.categories import in_order_of
 from cwboost.estimator.input.columns import column_label
 from cwboost.estimator.input.schema import categorical_facts
@@ -36,8 +37,7 @@ def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
     used, sums = (_by_label(filled, labels, name) for name in ("used", "sums"))
     factor = class_factors(class_weight, labels, sums)
     kept = (used > 0) & (factor > 0)
-    if not kept.any():
-        raise ValueError("sample_weight leaves no example: all weights are zero")
+    check_total(sums * factor)
     if kept.sum() < 2:
         raise ValueError(
             "y must have at least two classes (of positive weight), got 1 class: "

@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from cwboost.ensemble import inspection, shapley, tables
-from cwboost.estimator.checks import check_n_jobs, check_number
+from cwboost.estimator.checks import check_n_jobs
 from cwboost.estimator.export_rules import export_rule, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import check_categories
@@ -32,6 +32,7 @@ from cwboost.families.sealing.forms import check_scores
 from cwboost.fitted_model import FittedModel
 from cwboost.kernels import log_softmax, softmax
 from cwboost.model_file.saving import save
+from cwboost.support.checks import check_number
 from cwboost.support.extras import extra
 
 if TYPE_CHECKING:

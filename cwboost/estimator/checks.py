@@ -5,35 +5,21 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from cwboost.kernels import usable_threads
 from cwboost.kernels.threads import threads_of_jobs
+from cwboost.support.checks import check_number, checked_random_state
 
 __all__ = [
     "check_auto",
     "check_callbacks",
     "check_choice",
     "check_n_jobs",
-    "check_number",
+    "check_total",
     "check_verbose",
     "check_weight",
     "generator_of",
 ]
-
-
-def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
-    """Check kind (Integral or Real) and range of a scalar parameter and return it."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
-        wanted = "an integer" if kind is Integral else "a number"
-        raise TypeError(f"{name} must be {wanted}, got {value!r}")
-    # Compared as a Python number: NumPy would cast the bound to the value's type, and overflow.
-    number = value.item() if isinstance(value, np.generic) else value
-    if not (low < number if low_open else low <= number) or not number <= high:
-        bound = ">" if low_open else ">="
-        upper = "" if high == np.inf else f" and <= {high}"
-        raise ValueError(f"{name} must be {bound} {low}{upper}, got {value!r}")
-    return value
 
 
 def check_auto(name, value, kind, low, high=np.inf, *, low_open=False):
@@ -71,18 +57,34 @@ def check_verbose(verbose):
         check_number("verbose", verbose, Integral, 0)
 
 
-def check_weight(weight, n_samples: int, name: str):
-    """Check the weights of held-out examples; return them as float64, None if there are none."""
+def check_weight(weight, n_samples: int, name: str = "sample_weight"):
+    """Check the weights of examples; return them as float64, None if there are none."""
     if weight is None:
         return None
-    weight = np.asarray(weight, dtype=np.float64)
-    if weight.shape != (n_samples,):
-        raise ValueError(f"{name} must have shape ({n_samples},), got {weight.shape}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = weight.sum()
-    if not ((weight >= 0).all() and 0 < total < np.inf):
-        raise ValueError(f"{name} must be finite, not negative, of a finite sum > 0, got {total}")
-    return weight
+    given = np.asarray(weight)
+    try:
+        found = given.astype(np.float64) if given.dtype.kind in "biufO" else np.empty(0)
+    except (TypeError, ValueError):  # objects that are no numbers
+        found = np.empty(0)
+    if found.shape != (n_samples,):
+        raise ValueError(
+            f"{name} must have shape ({n_samples},) and hold numbers, got the shape {given.shape} "
+            f"and the dtype {given.dtype}"
+        )
+    wrong = ~(np.isfinite(found) & (found >= 0))
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise ValueError(f"{name} must hold finite numbers >= 0, got {found[at]} in row {at}")
+    return found
+
+
+def check_total(weight, name: str = "sample_weight") -> None:
+    """Raise ValueError unless checked weights, None for ones, have a finite sum above zero."""
+    with np.errstate(over="ignore"):
+        total = 1.0 if weight is None else weight.sum()
+    if not 0 < total < np.inf:
+        remedy = "divide all weights by one number" if total else "keep a weight above zero"
+        raise ValueError(f"{name} must have a finite sum > 0, got {total}: {remedy}")
 
 
 def check_n_jobs(n_jobs) -> int:
@@ -96,5 +98,5 @@ def check_n_jobs(n_jobs) -> int:
 
 def generator_of(random_state) -> np.random.Generator:
     """Return the one generator of a fit."""
-    words = check_random_state(random_state).randint(2**32, size=4, dtype=np.uint32)
+    words = checked_random_state(random_state).randint(2**32, size=4, dtype=np.uint32)
     return np.random.Generator(np.random.PCG64([int(word) for word in words]))

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from cwboost.ensemble.growing import HISTORY_NAMES
-from cwboost.estimator.checks import check_weight
+from cwboost.estimator.checks import check_total, check_weight
 from cwboost.estimator.input.labels import encode_labels, read_labels
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.problem import Problem, sort_by_class
@@ -84,7 +84,9 @@ def read(arguments: Arguments, schema: InputSchema, check: Callable, class_weigh
             raise ValueError(
                 f"{X_name} and {y_name} must have as many rows, got {X_held.shape[0]} and {len(y)}"
             )
-        held_out[name] = HeldOut(X_held, y, check_weight(weight, len(y), weight_name))
+        weight = check_weight(weight, len(y), weight_name)
+        check_total(weight, weight_name)
+        held_out[name] = HeldOut(X_held, y, weight)
     return Examples(schema, classes, problem, held_out)
 
 

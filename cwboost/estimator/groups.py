@@ -10,7 +10,6 @@ from hashlib import blake2b
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import column_or_1d
 
 from cwboost.estimator.input.columns import missing_in
 
@@ -40,8 +39,8 @@ def keys_of(X, groups) -> np.ndarray:
 
 def keys_of_groups(groups, n_samples: int) -> np.ndarray:
     """Check the argument `groups`; return a key per example, uint64, equal within a group."""
-    values = column_or_1d(np.asarray(groups))
-    if len(values) != n_samples:
+    values = np.asarray(groups)
+    if values.shape != (n_samples,):
         raise ValueError(f"groups must have shape ({n_samples},), got {values.shape}")
     if (gaps := missing_in(values)).any():
         at = int(np.argmax(gaps))

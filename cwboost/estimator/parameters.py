@@ -16,7 +16,6 @@ from cwboost.estimator.checks import (
     check_callbacks,
     check_choice,
     check_n_jobs,
-    check_number,
     check_verbose,
 )
 from cwboost.estimator.held_out.metrics import Metric, watched_metric
@@ -25,6 +24,7 @@ from cwboost.estimator.splits import check_splitter
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.master import LARGEST_C
 from cwboost.solvers.schedule import Settings
+from cwboost.support.checks import check_number
 
 if TYPE_CHECKING:
     from cwboost.families.contract import WeakLearnerFamily
@@ -38,6 +38,9 @@ DEFAULTS = {
     # count.
     "stagewise": {"C": 1e12, "learning_rate": 0.1, "subsample": 0.5},
 }
+
+LIMITS = {"C": (0.0, LARGEST_C), "learning_rate": (1e-12, 1.0), "subsample": (0.0, 1.0)}
+"""Least and largest values; 0 is excluded. The least rate keeps numbers of rounds finite."""
 
 CONSTRAINTS = ("monotonic_cst", "interaction_cst")
 """Parameters that constrain the scores, which an init model would not keep."""
@@ -145,10 +148,10 @@ def _settings_of(classifier, divides: bool) -> Settings:
         # Random codes make the learners differ; half of the examples makes larger errors.
         defaults = defaults | {"subsample": 1.0}
     values = {}
-    for name, high in {"C": LARGEST_C, "learning_rate": 1.0, "subsample": 1.0}.items():
+    for name, (low, high) in LIMITS.items():
         value = getattr(classifier, name)
         value = defaults[name] if value is None else value
-        values[name] = float(check_number(name, value, Real, 0.0, high, low_open=True))
+        values[name] = float(check_number(name, value, Real, low, high, low_open=low == 0.0))
     if correction == "total" and values["learning_rate"] != 1.0:
         raise ValueError(
             "learning_rate must be None or 1 with correction='total', which solves for every "

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import _check_sample_weight
 
+from cwboost.estimator.checks import check_total, check_weight
 from cwboost.estimator.groups import keys_of, keys_of_rows
 from cwboost.support.lazy import made_once
 
@@ -91,21 +91,16 @@ def keys_if_shared(keys) -> np.ndarray | None:
 
 def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Problem, np.ndarray]:
     """Sort checked examples by class, without those of weight zero; return problem and classes."""
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    with np.errstate(over="ignore"):
-        if class_weight is not None:
-            labels, index = np.unique(y, return_inverse=True)
+    weight = check_weight(sample_weight, X.shape[0])
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    check_total(weight)
+    if class_weight is not None:
+        labels, index = np.unique(y, return_inverse=True)
+        with np.errstate(over="ignore"):
             totals = np.bincount(index, weight)
             weight = weight * class_factors(class_weight, labels, totals)[index]
-        total = weight.sum()
-    if not np.isfinite(total):
-        factors = "sample_weight" if class_weight is None else "sample_weight times class_weight"
-        raise ValueError(
-            f"{factors} must sum to a finite number, got {total}: divide all weights by one number"
-        )
+        check_total(weight, "sample_weight times class_weight")
     used = np.flatnonzero(weight > 0)
-    if used.size == 0:
-        raise ValueError("sample_weight leaves no example: all weights are zero")
     classes, encoded = np.unique(y[used], return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
@@ -144,7 +139,13 @@ def class_factors(class_weight, labels, totals) -> np.ndarray:
         present = totals > 0
         mean = totals.sum() / max(1, np.count_nonzero(present))
         return np.divide(mean, totals, out=np.ones(len(totals)), where=present)
-    factors = compute_class_weight(class_weight, classes=labels, y=labels)
+    try:
+        factors = compute_class_weight(class_weight, classes=labels, y=labels)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "class_weight must be None, 'balanced' or a dict of numbers by label, got "
+            f"{class_weight!r}, for the labels {labels.tolist()}"
+        ) from error
     wrong = np.flatnonzero(~(np.isfinite(factors) & (factors >= 0)))
     if len(wrong):
         raise ValueError(

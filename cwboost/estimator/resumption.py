@@ -132,8 +132,8 @@ def check_continues(
     for place in sorted(before.categories.keys() | schema.categories.keys()):
         if set(before.categories.get(place, ())) != set(schema.categories.get(place, ())):
             raise ValueError(
-                f"X: {column_label(place, names)} must have the categories of the fitted model if "
-                "warm_start=True"
+                "X must hold the categories of the fitted model if warm_start=True, got others in "
+                f"{column_label(place, names)}"
             )
 
 

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
-from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from cwboost.estimator.checks import generator_of
@@ -191,20 +190,18 @@ def cross_fitting(problem: Problem, seed: int) -> tuple[np.ndarray, bool]:
     return found, alone
 
 
-def folds(cv, X, y, holder: Holder, used) -> list[tuple[np.ndarray, np.ndarray]]:
+def folds(cv, y, holder: Holder, used) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return training and test rows of cross-validation by a parameter `cv` that may be a number.
 
     A splitter sees the rows `used`, those of positive weight; given folds are of all rows.
     """
-    is_number = isinstance(cv, int | None)
-    together = keys_if_shared(holder.keys[used]) if is_number else None
-    if together is not None:
-        return _folds_of_groups(5 if cv is None else cv, y, together, used)
-    used = used if is_number or hasattr(cv, "split") else np.arange(len(y))
-    splitter = check_cv(cv, y, classifier=True)
-    groups = _groups_for(splitter, holder, used)
-    found = splitter.split(_safe_indexing(X, used), y[used], groups)
-    return [(used[train], used[test]) for train, test in found]
+    if isinstance(cv, int | None):
+        together = keys_if_shared(holder.keys[used])
+        if together is not None:
+            return _folds_of_groups(5 if cv is None else cv, y, together, used)
+        cv = check_cv(cv, y, classifier=True)
+    check_splitter(cv)
+    return _pairs(cv, y[used], holder, used)
 
 
 def _folds_of_groups(n_folds: int, y, groups, used) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -280,9 +277,8 @@ def _part_numbers(y, groups, share: float, seed: int) -> np.ndarray:
 
 def check_splitter(cv) -> None:
     """Check the parameter `cv` of a classifier."""
-    if cv is None or hasattr(cv, "split"):
-        return
-    if isinstance(cv, str | bytes) or not isinstance(cv, Iterable):
+    is_text_or_class = isinstance(cv, str | bytes | type)
+    if is_text_or_class or not (cv is None or hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise TypeError(
             "cv must be None, a splitter of scikit-learn, or pairs of training and test rows, "
             f"got {cv!r}"
@@ -297,18 +293,31 @@ def given_splits(cv, problem: Problem, classes) -> list[Split]:
     if cv is None:
         return []
     in_order = np.argsort(problem.rows)
-    if hasattr(cv, "split"):
-        rows, n_rows = np.arange(len(in_order)), len(in_order)
-        groups = _groups_for(cv, problem.holder, problem.rows[in_order])
+    rows = problem.rows[in_order]
+    pairs = _pairs(cv, classes[problem.y[in_order]], problem.holder, rows)
+    # Their places among the examples, which are sorted by class.
+    found = [(~np.isin(rows, train), np.isin(rows, test)) for train, test in pairs]
+    return [Split(np.sort(in_order[out]), np.sort(in_order[at])) for out, at in found]
+
+
+def _pairs(cv, y, holder: Holder, rows) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the training and test rows of each split, checked.
+
+    A splitter sees some `rows`, of the labels `y`; given pairs are of all rows.
+    """
+    is_splitter = hasattr(cv, "split")
+    if is_splitter:
+        n_rows, groups = len(rows), _groups_for(cv, holder, rows)
         try:
-            found = list(cv.split(rows[:, None], classes[problem.y[in_order]], groups))
+            found = list(cv.split(rows[:, None], y, groups))
         except ValueError as error:
             raise ValueError(f"cv must be able to split the examples: {error}") from error
     else:
-        n_rows, rows, found = problem.holder.X.shape[0], problem.rows[in_order], list(cv)
+        n_rows, found = holder.X.shape[0], list(cv)
     if not found:
         raise ValueError("cv must yield at least one split, got none")
-    return [_split(k, pair, n_rows, rows, in_order) for k, pair in enumerate(found)]
+    pairs = [_checked_pair(k, pair, n_rows) for k, pair in enumerate(found)]
+    return [(rows[train], rows[test]) for train, test in pairs] if is_splitter else pairs
 
 
 def _groups_for(splitter, holder: Holder, rows):
@@ -321,11 +330,8 @@ def _groups_for(splitter, holder: Holder, rows):
     return None if holder.groups is None or (is_known and not takes) else holder.groups[rows]
 
 
-def _split(k: int, pair, n_rows: int, rows, in_order) -> Split:
-    """Check a pair of training and test rows, below `n_rows`; return it as a split.
-
-    Of these, `rows`, ascending, are the examples `in_order`.
-    """
+def _checked_pair(k: int, pair, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the training and test rows of split `k`, below `n_rows`."""
     try:
         train, test = map(np.asarray, pair)
     except (TypeError, ValueError):
@@ -342,8 +348,7 @@ def _split(k: int, pair, n_rows: int, rows, in_order) -> Split:
             f"cv must yield training and test rows without a common one, got {len(both)} in both "
             f"of split {k}"
         )
-    left_out, measured = ~np.isin(rows, train), np.isin(rows, test)
-    return Split(np.sort(in_order[left_out]), np.sort(in_order[measured]))
+    return train, test
 
 
 def last_splits(splits: list[Split], y, classes) -> list[Split]:

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
-from cwboost.estimator.checks import check_auto, check_number
+from cwboost.estimator.checks import check_auto
 from cwboost.estimator.examples import VALID, Examples
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, calibrated, scale_and_loss
 from cwboost.estimator.importances import with_importances
@@ -25,6 +25,7 @@ from cwboost.estimator.resumption import add_columns
 from cwboost.fitted_model import FittedModel
 from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.solvers.fcd import fcd
+from cwboost.support.checks import check_number
 from cwboost.support.warnings import warn_caller
 
 __all__ = ["checked_Cs", "solve_thin"]

@@ -232,7 +232,6 @@ def check_capabilities(
     for column, n in (n_categories or {}).items():
         if n > declared.max_categories:
             raise ValueError(
-                f"X: {column} has {n} categories, the weak learner {family.name!r} takes at "
-                f"most {declared.max_categories} per column: merge rare categories, or use a "
-                "weak learner that takes more, such as 'stump'"
+                f"X must hold at most {declared.max_categories} categories per column for the weak "
+                f"learner {family.name!r}, got {n} in {column}: merge rare categories"
             )

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from cwboost.families.outputs import pack_outputs
 from cwboost.kernels import usable_threads
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.fcd import ORDERS, SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
+from cwboost.support.checks import check_number, checked_random_state
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -139,10 +139,8 @@ def solve_master(
         raise ValueError(f"order must be one of {ORDERS}, got {order!r}")
     if not isinstance(subspace_steps, bool | np.bool_):
         raise TypeError(f"subspace_steps must be a bool, got {subspace_steps!r}")
-    if not epsilon >= 0:
-        raise ValueError(f"epsilon must be >= 0, got {epsilon!r}")
-    if not (isinstance(max_working_sets, int | np.integer) and max_working_sets >= 1):
-        raise ValueError(f"max_working_sets must be an int >= 1, got {max_working_sets!r}")
+    check_number("epsilon", epsilon, Real, 0.0)
+    check_number("max_working_sets", max_working_sets, Integral, 1)
     master = RestrictedMaster(counts, float(C), weight, usable_threads(n_threads))
     # A column given twice is one coordinate; its coefficient is reported at the first of them.
     rows = [
@@ -153,7 +151,7 @@ def solve_master(
         _start_from(master, rows, coef0)
     if solver == "fcd":
         layers = _new_layers(rows, n_new)
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        rng = np.random.default_rng(checked_random_state(random_state).randint(2**31))
         report = fcd(
             master,
             layers,

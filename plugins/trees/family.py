@@ -268,9 +268,8 @@ class TreePricer(cwboost.Pricer):
         return other
 
 
-def _check_int(name, value, low, high=None, or_else=""):
+def _check_int(name, value, low, high=2**31 - 1, or_else=""):
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an int{or_else}, got {value!r}")
-    if value < low or (high is not None and value > high):
-        span = f"at least {low}" if high is None else f"{low} to {high}"
-        raise ValueError(f"{name} must be {span}, got {value!r}")
+    if not low <= value <= high:
+        raise ValueError(f"{name} must be {low} to {high}, got {value!r}")

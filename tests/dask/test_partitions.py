@@ -156,7 +156,7 @@ def test_total_correction_reaches_the_local_optimum():
         (lambda X, y: (X, np.full(len(y), "a")), "partition 1: y has labels of dtype"),
         (
             lambda X, y: (X, y, -np.ones(len(y))),
-            "partition 1 of .*: Negative values in data passed to sample_weight",
+            "partition 1 of .*: sample_weight must hold finite numbers >= 0, got -1.0 in row 0",
         ),
     ],
 )

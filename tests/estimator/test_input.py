@@ -154,10 +154,10 @@ REFUSED = [
     (frame, {"weak_learner": ["stump", "projection"]}, "lacks a capability: .*'city'.*OneHotEnco"),
     (with_column(TEXT), {}, "got text in column 'new'"),
     (with_column(pd.Categorical([1, "a", "b"] * (N // 3))), {}, "must hold .*got int and str"),
-    (with_column(pd.Categorical([2.0**60, 1.0] * (N // 2))), {}, r"column 'new' .*2\*\*53"),
+    (with_column(pd.Categorical([2.0**60, 1.0] * (N // 2))), {}, r"2\*\*53 .* column 'new'"),
     (lambda: np.array([["1", "a"], ["2", "b"]], dtype=object), {}, "got text in column 1"),
     (lambda: pd.DataFrame({"id": pd.Categorical(np.arange(2**16 + 1))}), {},
-     "column 'id' has 65537 categories, .*at most 65536"),
+     "at most 65536 categories .*, got 65537 in column 'id'"),
     (lambda: sparse.csr_array(np.eye(4)), {"categorical_features": [0]}, "needs a dense X"),
     (lambda: frame().rename(columns={"size": "city"}), {}, "a name of its own for each column"),
     (lazy, {}, "in memory, got a lazy frame .*LazyFrame.: collect"),
@@ -242,14 +242,14 @@ def test_missing_times_among_categories_are_missing():
 def test_a_column_that_changed_after_fit_is_named():
     X = frame()
     clf = small().fit(X, Y)
-    with pytest.raises(ValueError, match="column 'city' must hold categories of the kind text"):
+    with pytest.raises(ValueError, match="got numbers in column 'city'"):
         clf.predict(X.assign(city=1.5))
     with pytest.raises(ValueError, match="got text in column 'size'"):
         clf.predict(X.assign(size="large"))
-    with pytest.raises(ValueError, match="column 'size' held numbers in fit, got categories"):
+    with pytest.raises(ValueError, match="numbers in column 'size', as in fit, got"):
         clf.predict(X.assign(size=X["size"].astype("category")))
     warm = small(warm_start=True).fit(X, Y).set_params(n_estimators=14)
-    with pytest.raises(ValueError, match="column 'city' must have the categories of the fitted"):
+    with pytest.raises(ValueError, match="got others in column 'city'"):
         warm.fit(X.assign(city=X["city"].cat.remove_categories("city 3")), Y)
     np.testing.assert_array_equal(
         warm.fit(X, Y).decision_function(X), small(n_estimators=14).fit(X, Y).decision_function(X)

@@ -117,7 +117,7 @@ def test_a_gap_is_no_label(name):
         ([2**64, 1], "y must hold integers of at most 64 bits, got larger"),
         ([2**63, -1], "y must hold integers of at most 64 bits, got larger"),
         (objects([2**60 + 1, 0.0]), "y must hold labels of one type, got float and int"),
-        ([b"a", b"b"], "y must hold class labels. "),
+        ([b"a", b"b"], "y must hold class labels, which are .*, got objects of the type bytes"),
     ],
     ids=str,
 )

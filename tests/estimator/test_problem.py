@@ -8,7 +8,6 @@ from sklearn.datasets import load_iris
 
 import cwboost
 from cwboost import CWBoostClassifier
-from cwboost.estimator.checks import check_weight
 from cwboost.estimator.problem import sort_by_class
 
 X, Y = load_iris(return_X_y=True)
@@ -17,12 +16,6 @@ X, Y = load_iris(return_X_y=True)
 def small(**parameters):
     settings = {"weak_learner": "stump", "init": None, "n_estimators": 3, "random_state": 0}
     return CWBoostClassifier(**settings | parameters)
-
-
-def test_weights_of_held_out_examples_that_overflow_are_named():
-    with pytest.raises(ValueError, match=r"sample_weight_val must .* finite sum > 0, got inf"):
-        check_weight(np.full(3, 1e308), 3, "sample_weight_val")
-    assert check_weight([0.0, 5e-324], 2, "sample_weight_val").tolist() == [0.0, 5e-324]
 
 
 ALL = np.ones(len(Y))
@@ -39,18 +32,11 @@ REFUSED = [
     ({"sample_weight_val": ALL}, {}, "sample_weight_val needs X_val"),
     ({"X_val": X, "y_val": Y[:3]}, {}, "X_val and y_val must have as many rows, got 150 and 3"),
     ({"X_val": X, "y_val": Y + 1}, {}, "y_val must hold only training labels, got .*3"),
-    ({"sample_weight": -ALL}, {}, "Negative values"),
-    ({"sample_weight": 0 * ALL}, {}, "at least one non-zero|all weights are zero"),
     ({"sample_weight": (Y == 1) * 1.0}, {}, "at least two classes"),
-    (
-        {"sample_weight": 1e308 * ALL},
-        {},
-        "^sample_weight must sum to a finite number, got inf: div",
-    ),
     (
         {"sample_weight": 1e300 * ALL},
         {0: 1e10},
-        "^sample_weight times class_weight must sum to a f",
+        "^sample_weight times class_weight must have a f",
     ),
     ({}, {0: np.nan}, f"{FINITE} nan for the class .*0"),
     ({}, {1: np.inf}, f"{FINITE} inf for the class .*1"),

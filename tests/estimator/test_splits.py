@@ -299,7 +299,7 @@ def test_folds_of_c_are_those_of_a_given_splitter(grouped):
     X, y, groups = grouped
     holder, every = Holder(X, groups), np.arange(len(y))
     for cv, own in ((LeaveOneGroupOut(), groups), (KFold(3), None)):
-        found = splits.folds(cv, X, y, holder, every)
+        found = splits.folds(cv, y, holder, every)
         for one, other in zip(found, cv.split(X, y, own), strict=True):
             np.testing.assert_array_equal(np.concatenate(one), np.concatenate(other))
 
@@ -308,4 +308,4 @@ def test_folds_of_c_need_groups_to_divide(grouped):
     X, y, groups = grouped
     holder = Holder(X, np.where(groups < 39, 0, groups) // 100)
     with pytest.raises(ValueError, match="cv must divide the groups into two folds"):
-        splits.folds(3, X, y, holder, np.arange(len(y)))
+        splits.folds(3, y, holder, np.arange(len(y)))

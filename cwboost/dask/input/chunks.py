@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from dask.sizeof import sizeof
 from scipy import sparse
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_non_negative, column_or_1d
 
 from cwboost.dask.input.encoding import Encoding
+from cwboost.estimator.checks import check_total, check_weight
 from cwboost.estimator.examples import HeldOut
 from cwboost.estimator.groups import keys_of
 from cwboost.estimator.input.labels import read_labels
@@ -91,12 +90,7 @@ def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
     labels = read_labels(chunk.y) if len(chunk.y) else np.asarray(chunk.y)
     y, weight = _vector("y", labels, X.shape[0]), None
     if chunk.weight is not None:
-        weight = _vector("sample_weight", chunk.weight, X.shape[0])
-        if len(y):
-            weight = check_array(
-                weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-            )
-            check_non_negative(weight, "sample_weight")
+        weight = check_weight(_vector("sample_weight", chunk.weight, X.shape[0]), X.shape[0])
     groups = chunk.groups
     if groups is not None:
         groups = _vector("groups", np.asarray(groups), X.shape[0])
@@ -104,7 +98,9 @@ def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
 
 
 def _vector(name, values, n_rows):
-    values = column_or_1d(values)
+    values = np.asarray(values)
+    if values.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got the shape {values.shape}")
     if len(values) != n_rows:
         raise ValueError(
             f"{name} must have the {n_rows} rows of X in this partition, got {len(values)}: divide "
@@ -153,8 +149,7 @@ def joined_set(role: str, parts) -> HeldOut:
     if parts[0][1] is None:
         return HeldOut(None, y, None)
     weight = np.concatenate([weight for _, weight in parts])
-    if not weight.sum() > 0:
-        raise ValueError(f"the weights of the {role} data leave no example: all are zero")
+    check_total(weight, f"sample_weight of the {role} data")
     return HeldOut(None, y, weight)
 
 

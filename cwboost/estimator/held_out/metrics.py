@@ -74,16 +74,20 @@ def watched_metric(early_stopping) -> Metric | None:
         )
     inner = getattr(scorer, "_score_func", scorer)
     name = scorer if is_name else getattr(inner, "__name__", type(scorer).__name__)
-    return Metric(name, partial(_scored, get_scorer(scorer)), True)
+    return Metric(name, partial(_scored, get_scorer(scorer), name), True)
 
 
-def _scored(scorer, held_out) -> float:
+def _scored(scorer, name: str, held_out) -> float:
     """Call a scorer with the growing model, as scikit-learn calls it with a fitted one."""
     labels = held_out.classes[held_out.y]
     weights = {} if held_out.weight is None else {"sample_weight": held_out.weight}
-    value = scorer(_GrowingModel(held_out), held_out.X, labels, **weights)
+    wanted = "early_stopping must be a scorer that gives these labels a number, got"
+    try:
+        value = scorer(_GrowingModel(held_out), held_out.X, labels, **weights)
+    except ValueError as error:
+        raise ValueError(f"{wanted} {name!r}, which failed: {error}") from error
     if not isinstance(value, Real) or np.isnan(value):
-        raise ValueError(f"the scorer of early_stopping must return a number, got {value!r}")
+        raise ValueError(f"{wanted} {value!r} from {name!r}")
     return float(value)
 
 

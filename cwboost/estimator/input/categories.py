@@ -190,8 +190,8 @@ def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None
         name = column_label(place, names)
         if from_dtype and is_category_dtype(dtype):
             raise ValueError(
-                f"X: {name} held numbers in fit, got categories (dtype {dtype_of(X, place)}): "
-                "convert it, or fit again"
+                f"X must hold numbers in {name}, as in fit, got categories (dtype "
+                f"{dtype_of(X, place)}): convert it, or fit again"
             )
         kind = odd_kind(X, place, dtype)
         if kind == "text":
@@ -232,13 +232,13 @@ def _present(X, place: int, names) -> tuple[str, np.ndarray, np.ndarray]:
     kind, values = kind_of_values(values)
     if kind not in CATEGORY_KINDS.values():
         raise ValueError(
-            f"X: {column_label(place, names)} must hold categories of one kind, text or numbers "
-            f"or bools, got {kind}"
+            f"X must hold categories of one kind, text or numbers or bools, got {kind} in "
+            f"{column_label(place, names)}"
         )
     if kind == "numbers" and (np.abs(values) > LARGEST_INTEGER).any():
         raise ValueError(
-            f"X: {column_label(place, names)} must hold categories up to 2**53 in size, which "
-            "float64 can distinguish; make them text"
+            "X must hold categories up to 2**53 in size, which float64 can distinguish, got larger "
+            f"ones in {column_label(place, names)}: make them text"
         )
     return kind, values, places
 
@@ -251,8 +251,8 @@ def _codes(X, place: int, names, known: np.ndarray) -> np.ndarray:
     wanted = CATEGORY_KINDS[known.dtype.kind]
     if kind != wanted:
         raise ValueError(
-            f"X: {column_label(place, names)} must hold categories of the kind {wanted}, as in "
-            f"fit, got {kind}"
+            f"X must hold categories of the kind {wanted}, as in fit, got {kind} in "
+            f"{column_label(place, names)}"
         )
     code_of = {value: code for code, value in enumerate(known.tolist())}
     # The place -1 is that of the last entry.

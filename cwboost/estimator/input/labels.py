@@ -20,6 +20,8 @@ TYPES = {
 }
 """Types of labels in containers of objects; a bool is an int, so the order counts."""
 
+LABELS = "class labels, which are bools, integers, text or dates of NumPy"
+
 
 def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
     """Return class labels as an array of bools, integers, whole floats or text.
@@ -46,20 +48,20 @@ def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
         y = np.where(np.ma.getmaskarray(y), None, np.ma.getdata(y).astype(object))
     is_list = isinstance(y, list | tuple)
     # NumPy would make floats of a list of large integers, and text of one with numbers among text.
-    labels = column_or_1d(np.asarray(y, dtype=object if is_list else None), warn=warn)
+    labels = np.asarray(y, dtype=object if is_list else None)
+    if labels.dtype.kind not in "biufUMmO":
+        raise ValueError(f"{name} must hold {LABELS}, got {labels.dtype}")
+    labels = column_or_1d(labels, warn=warn)
     if labels.dtype.kind == "O":
         _refuse_missing(labels, missing_in(labels), name)
         labels = _of_one_type(labels, name)
     if labels.dtype.kind == "f":
         _refuse_missing(labels, ~np.isfinite(labels), name)
-    if is_list and labels.dtype.kind == "O" and all(isinstance(one, str) for one in labels):
-        labels = labels.astype(str)
-    try:
-        if labels.dtype.kind not in "biuU":  # these are labels, also if each example has its own
+        try:
             check_classification_targets(labels)
-    except (TypeError, ValueError) as error:  # the former for labels that cannot be sorted
-        raise ValueError(f"{name} must hold class labels. {error}") from error
-    return labels
+        except ValueError as error:
+            raise ValueError(f"{name} must hold class labels. {error}") from error
+    return labels.astype(str) if is_list and labels.dtype.kind == "O" else labels
 
 
 def _refuse_missing(labels, missing, name: str) -> None:
@@ -84,6 +86,8 @@ def _of_one_type(labels, name: str) -> np.ndarray:
         )
     if len(found) > 1:
         raise ValueError(f"{name} must hold labels of one type, got {' and '.join(sorted(found))}")
+    if not found <= {"bool", "str"}:
+        raise ValueError(f"{name} must hold {LABELS}, got objects of the type {found.pop()}")
     return labels.astype(bool) if found == {"bool"} else labels
 
 

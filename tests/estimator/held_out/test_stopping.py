@@ -115,9 +115,6 @@ def test_evaluation_sets_are_recorded_and_change_nothing(vowel):
         ({"eval_sets": {"a": 3}}, TypeError, "got int for 'a'"),
         ({"eval_sets": {"a": ([[0.0]], [1])}}, ValueError, "10 features"),
         ({"eval_sets": {"a": (np.eye(10), ["other"] * 10)}}, ValueError, "labels.*'other'"),
-        ({"sample_weight_val": [1.0]}, ValueError, r"_val must have shape \(100,\)"),
-        ({"sample_weight_val": -np.ones(100)}, ValueError, "_val must be finite, not negative"),
-        ({"early_stopping": lambda *_: None}, ValueError, "must return a number, got None"),
     ],
 )
 def test_bad_held_out_arguments(vowel, arguments, error, match):

@@ -1,0 +1,35 @@
+"""Checks of arguments that every layer has."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+__all__ = ["check_number", "checked_random_state"]
+
+
+def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
+    """Check kind (Integral or Real) and range of a scalar parameter and return it."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
+        wanted = "an integer" if kind is Integral else "a number"
+        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+    # Compared as a Python number: NumPy would cast the bound to the value's type, and overflow.
+    number = value.item() if isinstance(value, np.generic) else value
+    if not (low < number if low_open else low <= number) or not number <= high:
+        bound = ">" if low_open else ">="
+        upper = "" if high == np.inf else f" and <= {high}"
+        raise ValueError(f"{name} must be {bound} {low}{upper}, got {value!r}")
+    return value
+
+
+def checked_random_state(random_state) -> np.random.RandomState:
+    """Return what the parameter `random_state` seeds or is."""
+    try:
+        return check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState, got "
+            f"{random_state!r}"
+        ) from error
