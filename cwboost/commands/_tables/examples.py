@@ -9,7 +9,7 @@ import numpy as np
 from cwboost.commands._tables.columns import as_feature, as_key, as_known_categories, as_times
 from cwboost.commands._tables.options import Options, Table
 from cwboost.commands._tables.stored import Stored, called
-from cwboost.commands._tables.words import PARTS
+from cwboost.commands._tables.words import PARTS, strip
 from cwboost.estimator.input.columns import listed, quoted
 
 __all__ = ["examples_of"]
@@ -140,7 +140,7 @@ def _find(stored: Stored, spec: str, what: str):
 def _labels(stored: Stored, options: Options, column):
     """Return the labels that there are, and which examples have one."""
     values = stored.frame[column]
-    values = values.str.strip() if stored.is_text else values
+    values = strip(values) if stored.is_text else values
     labelled = (values.notna() & (values != "")).to_numpy(dtype=bool)
     n_empty, may_be_empty = np.sum(~labelled), options.drop_unlabelled and labelled.any()
     if options.needs_labels and n_empty and not may_be_empty:

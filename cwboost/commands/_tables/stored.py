@@ -131,4 +131,5 @@ def _has_header(first: list[str], frame, options: Options) -> bool:
         return bool(numbers(frame.iloc[0], options.decimal).isna().all())
     at = int(label) if label.lstrip("-").isdigit() and -width <= int(label) < width else -1
     is_number = numbers(frame.iloc[:1, at], options.decimal).notna().all()
-    return not is_number and first[at] not in {*MISSING, *frame.iloc[1:, at].str.strip()}
+    is_gap = first[at].lower() in MISSING
+    return not (is_number or is_gap or first[at] in set(frame.iloc[1:, at].str.strip()))

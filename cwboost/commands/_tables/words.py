@@ -6,16 +6,17 @@ import numpy as np
 
 __all__ = ["AMOUNT", "DATE", "MISSING", "PARTS", "TIME", "numbers", "strip"]
 
-MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "NaT"]
+MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nat"]
+"""Words that stand for a gap, in any case."""
 MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 TIME = r"\d\d?:\d\d(:\d\d.*)?"
 DATE = (
     r"(?i:(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.](\d{4}|\d\d)"
     rf"|\d\d?[-. ]+{MONTH}[-, ]*\d+|{MONTH} \d\d?,? \d+)([T ]+\d.*)?|{TIME})"
 )
-CURRENCY = r"[$€£¥₹]|USD|EUR|GBP"
-AMOUNT = rf"[-+(]*({CURRENCY})? ?[-+]?(\d{{1,3}}([., ']\d{{3}})+|\d+)([.,]\d+)? ?(%|{CURRENCY})?\)?"
-"""Money, percentages, and numbers with marks between thousands."""
+UNIT = r"([A-Z]{0,3}[^\w\s.,'()+-]|[A-Z]{3} | ?[a-z]{2}\.?| [A-Z]{3})"
+AMOUNT = rf"[-+(]*{UNIT}?\s?[-+]?(\d{{1,3}}([., '_\s]\d{{3}})+|\d+)([.,]\d+)?\s?{UNIT}?\)?"
+"""Money, percentages, other units, and numbers with marks between thousands."""
 EPOCH = np.datetime64(0, "s")
 PARTS = {
     "year": lambda times: times.dt.year,
@@ -30,7 +31,7 @@ PARTS = {
 def strip(column):
     """Return words without spaces around them, missing ones as such."""
     words = column.astype("string").str.strip()
-    return words.mask(words.isin(MISSING))
+    return words.mask(words.str.lower().isin(MISSING))
 
 
 def numbers(words, decimal: str):
