@@ -82,8 +82,8 @@ class BinnedMatrix:
         binned = cls.__new__(cls)
         binned.bins, binned.n_features, binned._may_list = bins, bins.n_features, ()
         binned.n_threads, binned._lists = usable_threads(n_threads), None
-        if sp.issparse(parts[0]):
-            joined = sp.vstack(parts, format="csc")
+        if any(map(sp.issparse, parts)):
+            joined = sp.vstack(list(map(_as_entries, parts)), format="csc")
             binned.n_rows, binned.codes = joined.shape[0], np.zeros(0, dtype=np.uint8)
             binned._list_entries(joined.indptr, joined.indices, joined.data)
         else:
@@ -181,3 +181,12 @@ class BinnedMatrix:
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         listed = (sizes > 0).astype(np.uint8)
         return listed, indptr, np.concatenate(rows), np.concatenate(rare), default_code
+
+
+def _as_entries(codes) -> sp.csc_array:
+    """Return what `BinnedMatrix.codes_of` gave, as entries: blocks may be dense and sparse."""
+    if sp.issparse(codes):
+        return codes
+    d, n = codes.shape
+    every = np.tile(np.arange(n, dtype=np.int32), d), n * np.arange(d + 1, dtype=np.int32)
+    return sp.csc_array((codes.ravel(), *every), (n, d))

@@ -38,9 +38,13 @@ def together(family, X, weights, known, divides=False):
     Return the result of the conversation, and outputs and cells on each partition.
     """
     parts = np.split(np.arange(N), [100, 1_300])
-    plan = family.plan([family.describe(X[rows]) for rows in parts], known)
+    blocks = [X[rows] for rows in parts]
+    if sp.issparse(X):
+        blocks[0] = blocks[0].toarray()
+    plan = family.plan([family.describe(block) for block in blocks], known)
     scales = weight_scales(np.abs(weights).sum(axis=1))
-    pricers = [plan.bind(X[rows], PartitionContext(places=rows, n_total=N)) for rows in parts]
+    contexts = [PartitionContext(places=rows, n_total=N) for rows in parts]
+    pricers = list(map(plan.bind, blocks, contexts))
     given = [PartitionWeights(np.ascontiguousarray(weights[:, rows]), scales) for rows in parts]
     rng = known.random_state
     if divides:
