@@ -32,6 +32,16 @@ def test_importances_are_the_shares_of_squared_shap_values(family):
     assert clf.feature_importances_[2:].sum() > 0.8  # petals tell the species apart
 
 
+@pytest.mark.parametrize("most_nodes, n_rows", [(2**23, 128), (1, 32)])
+def test_importances_of_large_trees_are_those_of_fewer_rows(monkeypatch, most_nodes, n_rows):
+    monkeypatch.setattr("cwboost.estimator.importances.MOST_NODES", most_nodes)
+    X, y = np.random.default_rng(0).random((128, 3)), np.repeat([0, 1], 64)
+    X[:, 0] += y
+    clf = CWBoostClassifier("tree", init=None, n_estimators=5, random_state=0).fit(X, y)
+    squares = np.square(clf.shap_values(X[:: 128 // n_rows]).values).sum(axis=(0, 2))
+    np.testing.assert_allclose(clf.feature_importances_, squares / squares.sum(), rtol=1e-9)
+
+
 def test_importances_need_a_flat_form():
     clf = paper(family(("def flat_form", "def form")), n_estimators=3).fit(X, Y)
     with pytest.raises(AttributeError, match="needs a model with SHAP values of all of its scores"):
