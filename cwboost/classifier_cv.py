@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +14,12 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from cwboost.automatic import recipe
 from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
 from cwboost.estimator.checks import check_weight
 from cwboost.estimator.examples import Arguments, read
-from cwboost.estimator.fitting import Fitting
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.parameters import Parameters
-from cwboost.estimator.resumption import change_C
 from cwboost.estimator.splits import folds
 from cwboost.support.checks import check_number
 
@@ -184,6 +180,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         self.C_ = float(Cs[best])
         needed = Cs[: best + 1] if template.correction == "total" else Cs[best : best + 1]
         *_, model = _models(template, needed, rounds, _n_rounds(template), examples)
+        model = model._with({}).set_params(warm_start=False)
         self.best_estimator_ = model
         self.classes_ = model.classes_
         self.n_features_in_ = model.n_features_in_
@@ -233,39 +230,19 @@ def _n_rounds(template: CWBoostClassifier) -> int:
     return ROUNDS if isinstance(wanted, str) else int(wanted)
 
 
-def _path(template, Cs, rounds: int, at_least: int, train: Arguments):
-    """Yield a model per value of C: the first C, then `rounds` more with each further C.
-
-    The last has `at_least` rounds. The models equal those of fits with ``warm_start``, bit for bit,
-    but share columns and sorted features.
-    """
-    loop = None
-    for C in Cs.tolist():
-        model = clone(template).set_params(C=C)
-        with Fitting(model, train.X, train.y) as fitting:
-            if loop is None:
-                wanted = Parameters.of(model)
-                with model._bench(train, wanted, None) as bench:
-                    start, plan = recipe.decide(wanted, bench, fitting.clock(wanted.time_limit))
-                    loop = bench.loop(start, plan)
-            else:
-                n_rounds = loop.training.n_rounds + rounds
-                n_rounds = max(n_rounds, at_least) if Cs[-1] == C else n_rounds
-                model.set_params(n_estimators=n_rounds)
-                change_C(loop.training, C)
-                loop = replace(loop, n_rounds=n_rounds)
-            fitting.run(loop)
-        yield model
-
-
 def _models(template, Cs, rounds: int, at_least: int, train: Arguments):
-    """Yield a model per value of C: a path of warm starts, or separate fits if stage-wise."""
-    if template.correction == "total":
-        yield from _path(template, Cs, rounds, at_least, train)
-    else:
-        for C in Cs:
-            model = clone(template).set_params(C=float(C))
-            yield model.fit(train.X, train.y, train.sample_weight, train.groups)
+    """Yield a model per value of C: a path of warm starts, or separate fits if stage-wise.
+
+    With each further C, the path does `rounds` more, and with the last at least `at_least` in all.
+    """
+    is_path = template.correction == "total"
+    model = clone(template).set_params(warm_start=is_path)
+    for C in Cs.tolist():
+        model.set_params(C=C)
+        if is_path and Cs[0] < C:
+            n_rounds = model.n_iter_ + rounds
+            model.set_params(n_estimators=max(n_rounds, at_least) if Cs[-1] == C else n_rounds)
+        yield model.fit(train.X, train.y, train.sample_weight, train.groups)
 
 
 def _score_path(template, Cs, rounds: int, scorer, examples: Arguments, fold):

@@ -19,7 +19,6 @@ from cwboost.support.warnings import warn_caller
 __all__ = [
     "PreviousFit",
     "add_columns",
-    "change_C",
     "check_continues",
     "identity_of",
     "previous_fit",
@@ -217,13 +216,6 @@ def resume(
         training.rng.bit_generator.state = state["generator"]
     except (ArithmeticError, LookupError, TypeError) as error:
         raise ValueError(f"training_state: not a state of a generator: {error!r}") from error
-
-
-def change_C(training: ColumnGeneration, C: float) -> None:
-    """Go on with another C, with the bits of `resume` on a new master from this one's state."""
-    training.master.change_C(C)
-    training.best_bound = np.nan
-    training.schedule.start_problem()
 
 
 def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:

@@ -73,10 +73,6 @@ class Schedule:
     def __init__(self, settings: Settings, exact: bool):
         self._settings = settings
         self._exact = exact
-        self.start_problem()
-
-    def start_problem(self) -> None:
-        """Begin with a problem of which no objective is known yet, such as another C."""
         self.stop_reason: str | None = None
         self._previous: float | None = None
         self._n_idle = 0
