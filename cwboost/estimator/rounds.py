@@ -113,31 +113,27 @@ class RoundLoop:
 
     def _rounds(self, estimator, start: float) -> str:
         """Do the rounds and return why they ended."""
-        if self.training.stop_reason is not None:
-            return self.training.stop_reason
+        training = self.training
+        if training.stop_reason is not None:
+            return training.stop_reason
         if self._is_over:
             return self.early_stopping.stop_reason
         # No bar unless it is shown: it has a destructor all the same, and an interrupt that arrives
         # in a destructor is lost.
         verbose = estimator.verbose
         with ProgressBar(self.n_rounds, verbose) if verbose else nullcontext() as bar:
-            listeners = bar, self.early_stopping, *self.callbacks
-            state_of = partial(self._state, estimator, start)
-            return self._until_the_end([one for one in listeners if one is not None], state_of)
-
-    def _until_the_end(self, listeners, state_of) -> str:
-        """Do the rounds in front of the `listeners` and return why they ended."""
-        training = self.training
-        while training.n_rounds < self.n_rounds:
-            done = training.n_rounds
-            goes_on = training.round()
-            if listeners and training.n_rounds > done:
-                state = state_of()
-                stopped_by = [one for one in listeners if one.on_round_end(state)]
-                if goes_on and stopped_by:
-                    return getattr(stopped_by[0], "stop_reason", "callback")
-            if not goes_on:
-                return training.stop_reason
+            every = bar, self.early_stopping, *self.callbacks
+            listeners = [one for one in every if one is not None]
+            while training.n_rounds < self.n_rounds:
+                done = training.n_rounds
+                goes_on = training.round()
+                if listeners and training.n_rounds > done:
+                    state = self._state(estimator, start)
+                    stopped_by = [one for one in listeners if one.on_round_end(state)]
+                    if goes_on and stopped_by:
+                        return getattr(stopped_by[0], "stop_reason", "callback")
+                if not goes_on:
+                    return training.stop_reason
         return "n_estimators"
 
     def _state(self, estimator, start: float) -> RoundState:
