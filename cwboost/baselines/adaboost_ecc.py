@@ -15,7 +15,6 @@ from cwboost.baselines.codes import random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.families.outputs import unpack_outputs
 from cwboost.kernels import exp, log
 from cwboost.support.checks import check_number
@@ -203,9 +202,8 @@ class AdaBoostECCClassifier(BaselineClassifier):
         n_classes = len(examples.classes)
         return CodeTraining(
             pricer=self._bind(examples, rng, n_targets=1),
-            problem=examples.problem,
+            examples=examples,
             n_scores=n_classes,
-            held_out=held_out_scores(examples.held_out, examples.classes, n_scores=n_classes),
             rng=rng,
             smoothing=float(self.smoothing),
         )

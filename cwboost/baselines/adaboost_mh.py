@@ -11,7 +11,6 @@ from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.kernels import exp, log
 
 if TYPE_CHECKING:
@@ -104,9 +103,8 @@ class AdaBoostMHClassifier(BaselineClassifier):
         n_classes = len(examples.classes)
         return LabelTraining(
             pricer=self._bind(examples, rng, n_targets=n_classes),
-            problem=examples.problem,
+            examples=examples,
             n_scores=n_classes,
-            held_out=held_out_scores(examples.held_out, examples.classes, n_scores=n_classes),
             code=2 * np.eye(n_classes, dtype=np.int8) - 1,
             shared=True,
         )

@@ -15,7 +15,6 @@ from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.outcome import ModelOutcome
 from cwboost.kernels import exp, log
 from cwboost.support.checks import check_number
@@ -116,6 +115,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
         **BaselineClassifier._model_attributes,
         "code_": np.ndarray,
     }
+    _outcome_type: ClassVar = CodeOutcome
 
     def __init__(
         self,
@@ -156,18 +156,12 @@ class AdaBoostMOClassifier(BaselineClassifier):
         n_bits, decoder = code.shape[1], partial(decode, code)
         return LabelTraining(
             pricer=self._bind(examples, rng, n_targets=n_bits),
-            problem=examples.problem,
+            examples=examples,
             n_scores=n_bits,
-            held_out=held_out_scores(
-                examples.held_out, examples.classes, n_scores=n_bits, decode=decoder
-            ),
             code=code,
             shared=False,
             decode=decoder,
         )
-
-    def _outcome(self, training, schema, classes) -> CodeOutcome:
-        return CodeOutcome(training, schema, classes)
 
     @export_rule("decoded code")
     def _class_scores(self, scores) -> np.ndarray:

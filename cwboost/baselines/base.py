@@ -34,6 +34,7 @@ class BaselineClassifier(BoostingClassifier):
     """Base of the baselines; a subclass defines how to train (`_training`)."""
 
     _model_attributes: ClassVar[dict[str, type]] = {"n_iter_": int, "stop_reason_": str}
+    _outcome_type: ClassVar[type[ModelOutcome]] = ModelOutcome
 
     @with_callbacks
     def fit(
@@ -60,7 +61,7 @@ class BaselineClassifier(BoostingClassifier):
             schema = self._learn_schema(X)
             examples = read(arguments, schema, self._check_columns, class_weight)
             training = self._training(examples, generator_of(self.random_state))
-            outcome = self._outcome(training, schema, examples.classes)
+            outcome = self._outcome_type(training, schema, examples.classes)
             callbacks = list(self.callbacks or [])
             fitting.run(RoundLoop(training, self.n_estimators, outcome, callbacks))
         return self
@@ -80,7 +81,3 @@ class BaselineClassifier(BoostingClassifier):
         n_threads = check_n_jobs(self.n_jobs)
         binder = Binder(examples.schema, examples.classes, examples.problem, n_targets, n_threads)
         return binder.bind(examples.problem, rng)
-
-    def _outcome(self, training, schema, classes) -> ModelOutcome:
-        """Return what the classifier becomes of a training."""
-        return ModelOutcome(training, schema, classes)

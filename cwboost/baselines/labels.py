@@ -6,7 +6,6 @@ a table of signs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -27,13 +26,11 @@ class LabelTraining(VoteTraining):
     """Discrete AdaBoost.MH on the labels ``code[y_i]`` of the examples.
 
     The code is (n_classes, n_scores), of -1 and +1. A `shared` learner has one vote per label; else
-    a round has one learner per label. `decode` maps scores of labels to scores of classes, both
-    with one row per example; None is the identity.
+    a round has one learner per label.
     """
 
     code: np.ndarray
     shared: bool
-    decode: Callable | None = None
 
     extra_names = ("edge", "coefficient")
 
@@ -49,9 +46,6 @@ class LabelTraining(VoteTraining):
         np.negative(exponents, out=exponents)
         self._weights, log_sum = normalised(exponents, self.problem.weight)
         self.objective = float(exp(min(log_sum - self._log_mass, 700.0)))
-
-    def class_scores(self) -> np.ndarray:
-        return self.scores if self.decode is None else self.decode(self.scores.T).T
 
     def round(self) -> bool:
         """Run one round of AdaBoost.MH; return False once training ends (`stop_reason`)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -189,6 +189,8 @@ class MultiBoostClassifier(BaselineClassifier):
     True
     """
 
+    _outcome_type: ClassVar = SharedOutcome
+
     def __init__(
         self,
         weak_learner: str | WeakLearnerFamily | Sequence[str | WeakLearnerFamily] = "stump",
@@ -246,6 +248,3 @@ class MultiBoostClassifier(BaselineClassifier):
             held_out=held_out_scores(examples.held_out, examples.classes, n_scores=n_classes),
             gap_tol=float(self.gap_tol),
         )
-
-    def _outcome(self, training, schema, classes) -> SharedOutcome:
-        return SharedOutcome(training, schema, classes)

@@ -7,14 +7,15 @@ negligible in one round can grow again later.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from cwboost.ensemble.growing import GrowingEnsemble
-from cwboost.estimator.problem import Problem
+from cwboost.estimator.examples import Examples
+from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.families.contract import Priced
 from cwboost.families.sealing.pricer import SealedPricer
 from cwboost.kernels import exp, log
@@ -55,20 +56,28 @@ class VoteTraining:
 
     A subclass runs the rounds; this class adds their learners to the model. `scores` are those of
     the training set, (n_scores, n_samples), and `objective` is the loss that training descends, at
-    these scores. `stop_reason` is the reason for stopping, or None.
+    these scores; `decode` maps scores to those of the classes, both with one row per example, None
+    is the identity. `stop_reason` is the reason for stopping, or None.
     """
 
     pricer: SealedPricer
-    problem: Problem
+    examples: Examples
     n_scores: int
-    held_out: Sequence = ()
+    decode: Callable | None = None
 
     extra_names: ClassVar[tuple[str, ...]] = ()
     """Names of history arrays that only this kind of training has."""
 
     def __post_init__(self):
         self.stop_reason: str | None = None
-        self.model = GrowingEnsemble(self.n_scores, self.held_out, self.extra_names)
+        self.problem = self.examples.problem
+        held_out = held_out_scores(
+            self.examples.held_out,
+            self.examples.classes,
+            n_scores=self.n_scores,
+            decode=self.decode,
+        )
+        self.model = GrowingEnsemble(self.n_scores, held_out, self.extra_names)
         self.scores = np.zeros((self.n_scores, len(self.problem.y)))
         self._n_nonzero = 0
 
@@ -84,7 +93,7 @@ class VoteTraining:
 
     def class_scores(self) -> np.ndarray:
         """Return the scores of the classes on the training set, shape (n_classes, n_samples)."""
-        return self.scores
+        return self.scores if self.decode is None else self.decode(self.scores.T).T
 
     def stop(self, reason: str, learners) -> bool:
         """End training; the model has the type of `learners`, even if it has no learner."""
