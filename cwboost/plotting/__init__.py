@@ -7,13 +7,12 @@ from cwboost.plotting.dependence import plot_dependence
 from cwboost.plotting.features import plot_importances
 from cwboost.plotting.history import plot_history, plot_holdout
 from cwboost.plotting.margins import plot_margins
-from cwboost.plotting.predictions import plot_calibration, plot_confusion, plot_loss
+from cwboost.plotting.predictions import plot_calibration, plot_loss
 from cwboost.plotting.shape import plot_shape
 from cwboost.plotting.trees import plot_tree
 
 __all__ = [
     "plot_calibration",
-    "plot_confusion",
     "plot_dependence",
     "plot_history",
     "plot_holdout",

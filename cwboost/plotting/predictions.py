@@ -1,4 +1,4 @@
-"""How good the predictions are on examples: loss by round, calibration, confusion."""
+"""How good the predictions are on examples: loss by round, calibration."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from sklearn.metrics import log_loss
 
 from cwboost.plotting.axes import new_axes, over_rounds
 
-__all__ = ["plot_calibration", "plot_confusion", "plot_loss"]
-
-MOST_NUMBERS = 20
-"""The most classes whose confusion matrix shows its numbers."""
+__all__ = ["plot_calibration", "plot_loss"]
 
 
 def plot_loss(classifier, X, y, *, label=None, ax=None):
@@ -82,48 +79,4 @@ def plot_calibration(classifier, X, y, *, n_bins=10, label=None, ax=None):
         xlabel="probability of the predicted class",
         ylabel="fraction of right predictions",
     )
-    return ax
-
-
-def plot_confusion(classifier, X, y, *, normalize=None, ax=None):
-    """Plot how many examples of each class are predicted as which class.
-
-    Parameters
-    ----------
-    classifier : fitted classifier
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    normalize : {"true", "pred", "all"} or None, default=None
-        Show fractions: of each true class, of each predicted class, or of all examples. None shows
-        numbers of examples.
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    ax = new_axes(ax)
-    from sklearn.metrics import ConfusionMatrixDisplay
-
-    few = len(classifier.classes_) <= MOST_NUMBERS
-    predicted = classifier.predict(X)
-    ConfusionMatrixDisplay.from_predictions(
-        y,
-        predicted,
-        labels=classifier.classes_,
-        normalize=normalize,
-        include_values=few,
-        values_format=None if normalize is None else ".2f",
-        cmap="Blues",
-        ax=ax,
-    )
-    error = np.mean(predicted != np.asarray(y))
-    title = f"Confusion matrix, {error:.1%} errors"
-    ax.set(title=title, xlabel="predicted class", ylabel="true class")
-    if not few:  # the ticks of every tenth class or so
-        step = -(-len(classifier.classes_) // MOST_NUMBERS)
-        places = np.arange(0, len(classifier.classes_), step)
-        names = [str(name) for name in classifier.classes_[places]]
-        ax.set_xticks(places, names, rotation=90)
-        ax.set_yticks(places, names)
     return ax

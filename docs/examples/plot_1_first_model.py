@@ -28,10 +28,12 @@ print("starts from a kernel model:", clf.init_ is not None)
 
 # %%
 # The loss on the test rows, had training stopped after fewer rounds.
-from cwboost.plotting import plot_confusion, plot_loss
+from cwboost.plotting import plot_loss
 
 plot_loss(clf, X_test, y_test, label="test rows")
 
 # %%
 # Most of the errors that are left confuse a few pairs of digits.
-plot_confusion(clf, X_test, y_test)
+from sklearn.metrics import ConfusionMatrixDisplay
+
+ConfusionMatrixDisplay.from_estimator(clf, X_test, y_test, cmap="Blues")
