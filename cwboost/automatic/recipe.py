@@ -33,7 +33,7 @@ def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     chooses_rounds = stagewise and wanted.n_estimators is None and wanted.early_stopping is None
     start, plan = _first_plan(wanted, bench, clock)
     if bench.has_validation:
-        return start, replace(plan, watched=LOGLOSS) if chooses_rounds else plan
+        return start, replace(plan, metric=LOGLOSS) if chooses_rounds else plan
     fits_scale = wanted.probability_scale is None
     if not chooses_rounds and not (fits_scale and stagewise and plan.n_rounds >= at.FEWEST_ROUNDS):
         return start, plan
@@ -70,7 +70,7 @@ def _first_plan(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
         learning_rate=rate,
         scale=scale,
         init=None if start.base is None else start.base.model.name,
-        watched=wanted.early_stopping,
+        metric=wanted.early_stopping,
         reasons={"n_rounds": why, "scale": why_scale, "init": why_init},
     )
     return start, plan

@@ -41,6 +41,7 @@ from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.splits import Split, drawn_splits
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.init_contract import InitModel
+from cwboost.families.partitioned import PartitionedFamily
 from cwboost.support.checks import checked_random_state
 
 __all__ = ["PartitionedBench"]
@@ -64,7 +65,9 @@ class PartitionedBench:
         self._roles = {_role(name): name for name in arguments.held_out()}
         for name, (X, y, weight) in arguments.held_out().items():
             tasks += sources(X, y, weight, _role(name), names_of_set(name), first=len(tasks))
-        self._crew = ActorCrew(client, tasks, getattr(wanted.family, "asks_once", False))
+        family = wanted.family
+        asks_once = isinstance(family, PartitionedFamily) and family.asks_once
+        self._crew = ActorCrew(client, tasks, asks_once)
         self._is_bound = False
         try:
             self._crew.start()
@@ -214,7 +217,7 @@ class PartitionedBench:
         pricer = PartitionedPricer(master, wanted.family, self._rng, self._sample)
         held_out = []
         if self._roles:
-            held_out.append(PartitionedSets(self._crew, classes, self._roles, plan.watched))
+            held_out.append(PartitionedSets(self._crew, classes, self._roles, plan.metric))
         training = PartitionedTraining(pricer, master, settings, self._rng, held_out)
         training.is_followed = bool(wanted.callbacks or wanted.verbose)
         if previous is not None:

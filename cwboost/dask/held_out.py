@@ -27,7 +27,7 @@ __all__ = ["PartitionedSets", "holdout_run"]
 class PartitionedSets:
     """Sets of held-out examples whose features stay on the workers, by their role."""
 
-    def __init__(self, crew, classes, names, watched: Metric | None):
+    def __init__(self, crew, classes, names, metric: Metric | None):
         self._crew = crew
         (parts,) = crew.ask(("labels", ()))
         self._role_of_part = [role for role, _, _ in parts]
@@ -36,7 +36,7 @@ class PartitionedSets:
             own = [(y, weight) for of, y, weight in parts if of == role]
             examples[name] = joined_set(role, own)
         n_scores = len(classes)
-        self._sets = held_out_scores(examples, classes, n_scores=n_scores, watched=watched)
+        self._sets = held_out_scores(examples, classes, n_scores=n_scores, metric=metric)
         self._roles = list(names)
         self._n_learners = 0
         self._new: list = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from cwboost.estimator.splits import (
 )
 from cwboost.families.init_contract import InitModel
 from cwboost.master import RestrictedMaster
+from cwboost.support.lazy import made_once
 
 __all__ = ["Bench", "planned_loop"]
 
@@ -117,7 +117,7 @@ class Bench:
             self._examples.held_out,
             classes,
             n_scores=len(classes),
-            watched=plan.watched,
+            metric=plan.metric,
             base=start.base,
         )
         pricer = self._bind(problem, self._rng)
@@ -150,7 +150,7 @@ class Bench:
     def _bind(self, problem, rng):
         return self._binder.bind(problem, rng, self._releases)
 
-    @cached_property
+    @made_once
     def _splits(self) -> tuple[list[Split], int]:
         examples = self._examples
         return holdout_splits(examples.problem, examples.classes, self._given, self._holdout_rng)
@@ -161,9 +161,9 @@ def planned_loop(
 ) -> RoundLoop:
     """Return the loop of a planned training; `facts` are the other fields of its outcome."""
     stopping = None
-    if plan.watched is not None:
+    if plan.metric is not None:
         patience = patience_for(wanted.n_iter_no_change, plan.learning_rate)
-        stopping = EarlyStopping(plan.watched, patience)
+        stopping = EarlyStopping(plan.metric, patience)
     return RoundLoop(
         training=training,
         n_rounds=max(plan.n_rounds, training.n_rounds),

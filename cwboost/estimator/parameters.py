@@ -18,7 +18,7 @@ from cwboost.estimator.checks import (
     check_n_jobs,
     check_verbose,
 )
-from cwboost.estimator.held_out.metrics import Metric, watched_metric
+from cwboost.estimator.held_out.metrics import Metric, stopping_metric
 from cwboost.estimator.held_out.stopping import patience_for
 from cwboost.estimator.splits import check_splitter
 from cwboost.families.discovery import resolve_weak_learner
@@ -97,7 +97,7 @@ class Parameters:
         constraints = {name: given for name, given in constraints.items() if given is not None}
         divides = family.capabilities.divides and "monotonic_cst" not in constraints
         settings = _settings_of(classifier, divides)
-        metric = watched_metric(classifier.early_stopping)
+        metric = stopping_metric(classifier.early_stopping)
         patience_for(classifier.n_iter_no_change, settings.learning_rate)
         callbacks = list(classifier.callbacks or [])
         limits = [float(one.seconds) for one in callbacks if isinstance(one, TimeLimit)]

@@ -92,7 +92,7 @@ class Plan:
         Factor of the scores in the softmax of the probabilities, unless examples left out fit it.
     init : str or None, default=None
         Name of the init model that boosting starts from; None for zero.
-    watched : Metric or None, default=None
+    metric : Metric or None, default=None
         The measure by which early stopping stops.
     curves : dict of HoldoutCurve, default={}
         The holdout runs by the init model that they start from: its name, or "zero" for none.
@@ -104,7 +104,7 @@ class Plan:
     learning_rate: float
     scale: float
     init: str | None = None
-    watched: Metric | None = None
+    metric: Metric | None = None
     curves: Mapping[str, HoldoutCurve] = field(default_factory=dict, repr=False)
     reasons: Mapping[str, str] = field(default_factory=dict)
 

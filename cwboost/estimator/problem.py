@@ -61,7 +61,7 @@ class Problem:
     base: np.ndarray | None = None
     blocks: np.ndarray | None = None
 
-    @property
+    @made_once
     def groups(self) -> np.ndarray | None:
         """Keys of the examples, equal for those that stay together; None if all are alone."""
         return keys_if_shared(self.holder.keys[self.rows])

@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from cwboost.estimator.held_out.calibration import fit_scale, scale_and_loss
 from cwboost.kernels import exp, softmax
 
-__all__ = ["ERROR", "LOGLOSS", "NAMED", "Metric", "watched_metric"]
+__all__ = ["ERROR", "LOGLOSS", "NAMED", "Metric", "stopping_metric"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ error still falls: hence the tolerance."""
 NAMED = {metric.name: metric for metric in (LOGLOSS, ERROR, LOSS)}
 
 
-def watched_metric(early_stopping) -> Metric | None:
+def stopping_metric(early_stopping) -> Metric | None:
     """Return the metric of the parameter `early_stopping`, None for False."""
     if isinstance(early_stopping, bool | np.bool_):
         return LOGLOSS if early_stopping else None

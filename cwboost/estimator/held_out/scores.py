@@ -85,19 +85,19 @@ def held_out_scores(
     *,
     n_scores: int,
     decode: Callable | None = None,
-    watched: Metric | None = None,
+    metric: Metric | None = None,
     base: Callable | None = None,
 ) -> list[HeldOutScores]:
     """Return the scores of held-out sets, which start from ``base(X)`` or from zero.
 
-    The history has the error and the watched metric of all, and the log loss of evaluation sets,
+    The history has the error and the `metric` of all, and the log loss of evaluation sets,
     which are all but "valid".
     """
     found = []
     for name, (X, y, weight) in held_out.items():
         usual = [ERROR] if name == VALID else [ERROR, LOGLOSS]
         # Each once, in this order.
-        metrics = {metric.name: metric for metric in (*usual, watched) if metric is not None}
+        metrics = {one.name: one for one in (*usual, metric) if one is not None}
         found.append(
             HeldOutScores(
                 X=X,

@@ -112,7 +112,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
 
     @property
     def asks_once(self) -> bool:
-        return all(getattr(member, "asks_once", False) for member in self._members())
+        return all(isinstance(m, PartitionedFamily) and m.asks_once for m in self._members())
 
     def check_partitioned(self) -> None:
         check_members(self._members())
