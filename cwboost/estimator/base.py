@@ -5,7 +5,6 @@ Everything here reads the `FittedModel` that a training leaves behind, and nothi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -572,29 +571,11 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         with extra("frames", "to_frame needs pandas"):
             import pandas
-        return pandas.DataFrame(self._node_rows(n_estimators), columns=list(tables.COLUMNS))
-
-    def to_json(self, n_estimators: int | None = None) -> str:
-        """Return the learners as JSON: a list of the rows of `to_frame`, in words and numbers.
-
-        Parameters
-        ----------
-        n_estimators : int, default=None
-            Use the first rounds only; all by default.
-
-        Returns
-        -------
-        str
-            An object with ``classes``, ``features`` and ``nodes``. Infinite thresholds are the
-            strings "inf" and "-inf".
-        """
-        rows = self._node_rows(n_estimators)
-        for row in rows:
-            if row["threshold"] is not None and not np.isfinite(row["threshold"]):
-                row["threshold"] = str(row["threshold"])
-        classes, features = self.classes_.tolist(), self._schema.feature_names
-        content = {"classes": classes, "features": features, "nodes": rows}
-        return json.dumps(content, allow_nan=False)
+        check_is_fitted(self)
+        self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
+        names, categories = self._schema.feature_names, self._schema.categories
+        rows = tables.node_rows(self.ensemble_, self.classes_, names, categories, n_estimators)
+        return pandas.DataFrame(rows, columns=list(tables.COLUMNS))
 
     def strongest(self, label: object = None, n_learners: int = 10) -> pandas.DataFrame:
         """Return the learners of largest coefficients in words, as a pandas DataFrame.
@@ -620,9 +601,3 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ]
         rows = [row for part in parts for row in part]
         return pandas.DataFrame(rows, columns=list(tables.STRONGEST))
-
-    def _node_rows(self, n_estimators) -> list[dict]:
-        check_is_fitted(self)
-        self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
-        names, categories = self._schema.feature_names, self._schema.categories
-        return tables.node_rows(self.ensemble_, self.classes_, names, categories, n_estimators)

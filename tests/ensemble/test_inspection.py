@@ -49,7 +49,7 @@ def test_importances_need_a_flat_form():
     assert not hasattr(paper(), "feature_importances_") and "predict" in dir(clf)
     with pytest.raises(ValueError, match="feature_importances_"):
         SelectFromModel(clf, prefit=True).transform(X)
-    for method in (lambda: clf.explain(X), clf.to_frame, clf.to_json):
+    for method in (lambda: clf.explain(X), clf.to_frame):
         with pytest.raises(TypeError, match="those of type ReferenceLearners have no flat form"):
             method()
 

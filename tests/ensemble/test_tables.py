@@ -1,7 +1,6 @@
 """Models as tables: nodes, learners in words, a drawing of a tree."""
 
 import copy
-import json
 from dataclasses import replace
 
 import matplotlib
@@ -46,13 +45,6 @@ def test_scores_from_the_table(clf):
     assert len(clf.to_frame(1)) < len(nodes)
 
 
-def test_json_holds_the_table(clf):
-    content = json.loads(clf.to_json())
-    assert content["classes"] == NAMES.tolist() and content["features"] == list(X.columns)
-    again = pandas.DataFrame(content["nodes"])
-    pandas.testing.assert_frame_equal(again, clf.to_frame(), check_dtype=False)
-
-
 def test_strongest_learners(clf):
     stumps = paper(n_estimators=5).fit(X, NAMES[Y])
     table = stumps.strongest("virginica", n_learners=2)
@@ -80,7 +72,6 @@ def test_directions_by_the_names_of_their_features():
         largest = max(row["direction"], key=lambda name: abs(row["direction"][name]))
         assert text.split(" >")[0].find(largest) > 0
     assert auto.strongest(NAMES[1], 40)["votes +1 if"].str.contains("[><]=? -?[0-9]").any()
-    assert json.loads(auto.to_json())["nodes"]
 
 
 def test_categories_by_their_names():
