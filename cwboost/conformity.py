@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cwboost.families.array_learners import check_arrays
 from cwboost.kernels import softmax
 from cwboost.support.samples import evenly_spaced
 from cwboost.support.weights import effective_size
@@ -55,17 +56,14 @@ class Conformity:
 
     def check(self, n_classes: int) -> None:
         """Raise ValueError unless the arrays, which may come from a file, are such."""
-        n = len(self.label)
-        if (self.label.dtype, self.label.shape) != (np.int64, (n,)) or not 0 < n <= MOST_KEPT:
-            raise ValueError("conformity: label must be an array of 1 to 5000 int64")
-        if (self.probability.dtype, self.probability.shape) != (np.float64, (n,)):
-            raise ValueError("conformity: probability must be float64, one per label")
+        shapes = {"label": ("int64", ("n",)), "probability": ("float64", ("n",))}
+        check_arrays(vars(self), shapes | {"weight": ("float64", ("n",))})
+        if not 0 < len(self.label) <= MOST_KEPT:
+            raise ValueError(f"conformity must be of 1 to {MOST_KEPT}, got {len(self.label)}")
         if not (self.label.min() >= 0 and self.label.max() < n_classes):
             raise ValueError(f"conformity: label must lie in [0, {n_classes})")
         if not ((self.probability >= 0) & (self.probability <= 1)).all():
             raise ValueError("conformity: probability must lie in [0, 1]")
-        if (self.weight.dtype, self.weight.shape) != (np.float64, (n,)):
-            raise ValueError("conformity: weight must be float64, one per label")
         if not ((self.weight > 0) & (self.weight <= 1e300)).all():
             raise ValueError("conformity: weight must be positive and finite")
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost import __version__
 from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
+from cwboost.families.array_learners import check_arrays
 from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, read, write
@@ -207,19 +208,15 @@ def _build(header: dict, arrays: dict[str, np.ndarray]):
     if type(scale) is not float or not 0 < scale <= MAX_SCALE:
         raise ModelFileError(f"scale must be positive and at most {MAX_SCALE}, got {scale!r}")
     conformity = _decode_conformity(header, len(fitted["classes_"]), decoder)
-    importances = None
-    if "importances" in header:
-        importances = decoder.decode(header["importances"], "importances")
-        _check_importances(importances, n_features)
     model = FittedModel(
         ensemble,
         fitted["classes_"],
         base,
         scale,
-        importances,
+        _decode_numbers(header, "importances", n_features, 1.0, decoder),
         conformity,
         _decode_constraints(header, n_features, decoder),
-        _decode_stage_scales(header, ensemble.n_rounds, decoder),
+        _decode_numbers(header, "stage_scales", ensemble.n_rounds, MAX_SCALE, decoder),
     )
     if "training_state" in header:
         state = decoder.decode(header["training_state"], "training_state")
@@ -251,38 +248,29 @@ def _decode_constraints(header: dict, n_features: int, decoder: Decoder) -> dict
     if "constraints" not in header:
         return {}
     found = decoder.decode(header["constraints"], "constraints")
-    types = {"monotonic": np.int8, "interactions": np.bool_}
-    if not isinstance(found, dict) or not found.keys() <= types.keys():
-        raise ModelFileError(f"constraints must be a dict with the keys {sorted(types)}")
-    for name, own in found.items():
-        dtype = getattr(own, "dtype", None)
-        if (
-            dtype != types[name]
-            or own.shape[1:] != (n_features,)
-            or np.abs(own, dtype=int).max() > 1
-        ):
-            raise ModelFileError(
-                f"constraints: {name} must have a row of {n_features} per score or set"
-            )
+    shapes = {
+        "monotonic": ("int8", ("n_scores", n_features)),
+        "interactions": ("bool", ("n_sets", n_features)),
+    }
+    if not isinstance(found, dict) or not found.keys() <= shapes.keys():
+        raise ModelFileError(f"constraints must be a dict with the keys {sorted(shapes)}")
+    check_arrays(found, {name: shapes[name] for name in found})
+    if "monotonic" in found and not np.isin(found["monotonic"], (-1, 0, 1)).all():
+        raise ModelFileError("constraints: monotonic must hold -1, 0 and 1")
     return found
 
 
-def _decode_stage_scales(header: dict, n_rounds: int, decoder: Decoder) -> np.ndarray | None:
-    if "stage_scales" not in header:
+def _decode_numbers(
+    header: dict, name: str, length: int, most: float, decoder: Decoder
+) -> np.ndarray | None:
+    """Return the numbers from 0 to `most` that a file may hold by a name, None without any."""
+    if name not in header:
         return None
-    found = decoder.decode(header["stage_scales"], "stage_scales")
-    if not isinstance(found, np.ndarray) or (found.shape, found.dtype) != ((n_rounds,), np.float64):
-        raise ModelFileError(f"stage_scales must be float64, one for each of {n_rounds} rounds")
-    if not ((found > 0) & (found <= MAX_SCALE)).all():
-        raise ModelFileError(f"stage_scales must be positive and at most {MAX_SCALE}")
-    return found
-
-
-def _check_importances(importances, n_features: int) -> None:
-    if not isinstance(importances, np.ndarray) or importances.dtype != np.float64:
-        raise ModelFileError("importances must be an array of float64")
-    if importances.shape != (n_features,) or not (abs(importances - 0.5) <= 0.5 + 1e-9).all():
-        raise ModelFileError(f"importances must hold {n_features} numbers in [0, 1]")
+    numbers = decoder.decode(header[name], name)
+    check_arrays({name: numbers}, {name: ("float64", (length,))})
+    if not ((numbers >= 0) & (numbers <= most * (1 + 1e-9))).all():
+        raise ModelFileError(f"{name} must hold numbers from 0 to {most}")
+    return numbers
 
 
 def _decode_fitted(cls: type[Any], nodes: dict, decoder: Decoder) -> dict:
