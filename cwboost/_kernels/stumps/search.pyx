@@ -66,7 +66,7 @@ cdef double ENLARGED = 2.0**600
 
 
 # The winner of a search: column -1 is the constant.
-cdef struct Found:
+cdef struct Winner:
     int64_t column
     cwb_stump stump
 
@@ -81,7 +81,7 @@ cdef struct Slice:
 
 
 # The numbers of the matrix that was sorted: a dense one, if `indices` is NULL, or a CSC matrix.
-cdef struct Matrix:
+cdef struct Entries:
     const char *data
     int64_t row_step, column_step
     int size
@@ -127,7 +127,7 @@ cdef class StumpSearch:
 
     cdef SortedColumns sorted
     cdef tuple arrays
-    cdef Matrix matrix
+    cdef Entries matrix
     cdef cwb_column *columns
     cdef int64_t n_samples
     cdef Scratch rows, half, best, trace, winners, numbers, sums
@@ -167,7 +167,7 @@ cdef class StumpSearch:
         cdef int64_t n_targets = weights.shape[0], t
         cdef double *scales = <double *> self.numbers.room(2 * n_targets * sizeof(double))
         cdef double *totals = scales + n_targets
-        cdef Found *found = <Found *> self.winners.room(n_targets * sizeof(Found))
+        cdef Winner *found = <Winner *> self.winners.room(n_targets * sizeof(Winner))
         cdef cwb_weights w
         w.r, w.scales, w.n_targets = &weights[0, 0], scales, n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
@@ -216,7 +216,7 @@ cdef class StumpSearch:
         return sum
 
     cdef int scan_and_settle(self, const cwb_weights *weights, const double *totals,
-                             const int64_t[::1] features, Found *found,
+                             const int64_t[::1] features, Winner *found,
                              int n_threads) except -1:
         """Search for all targets; one walk serves a slice of the targets."""
         cdef int64_t n_targets = weights.n_targets, first = 0, s, lanes, n_slices, n_units
@@ -243,7 +243,7 @@ cdef class StumpSearch:
         return 0
 
     cdef int search_slice(self, const cwb_weights *weights, const double *totals,
-                          const int64_t[::1] features, Found *found, int64_t lanes,
+                          const int64_t[::1] features, Winner *found, int64_t lanes,
                           int n_threads) except -1:
         """Search for up to `lanes` targets.
 
@@ -291,7 +291,7 @@ cdef class StumpSearch:
 
     cdef void settle_target(self, const cwb_weights *weights, double total,
                             const int64_t[::1] features, const Slice *part, int64_t lane,
-                            Found *found) noexcept nogil:
+                            Winner *found) noexcept nogil:
         cdef double constant = 0.5 * CWB_COARSE * fabs(total), sure = constant, bound
         cdef int64_t f, n_columns = features.shape[0], n_left = 0, lanes = part.rows.lanes
         cdef const int32_t *best = part.best + lane
@@ -326,7 +326,7 @@ cdef class StumpSearch:
                 found.stump = stump
 
     cdef object write(self, const cwb_weights *weights, const double *totals,
-                      const Found *found, int n_threads):
+                      const Winner *found, int n_threads):
         cdef int64_t n = self.n_samples, n_targets = weights.n_targets, n_bytes = (n + 7) // 8, t
         polarity, missing = new_vector(n_targets, INT8), new_vector(n_targets, INT8)
         outputs, edges = new_matrix(n_targets, n_bytes, UINT8), new_vector(n_targets, FLOAT64)
@@ -351,7 +351,7 @@ cdef class StumpSearch:
         feature, threshold = self.locate(found, n_targets)
         return feature, threshold, polarity, missing, edges, outputs
 
-    cdef tuple locate(self, const Found *found, int64_t n):
+    cdef tuple locate(self, const Winner *found, int64_t n):
         """Return features and thresholds."""
         cdef int64_t t
         feature, threshold = new_vector(n, INT32), new_vector(n, FLOAT64)
@@ -360,7 +360,7 @@ cdef class StumpSearch:
             (<double *> data_of(threshold))[t] = self.threshold_of(&found[t])
         return feature, threshold
 
-    cdef double threshold_of(self, const Found *found) noexcept nogil:
+    cdef double threshold_of(self, const Winner *found) noexcept nogil:
         """Return the number between the entries on both sides of a stump; 0 for a constant."""
         cdef const cwb_column *column
         cdef double here, there
@@ -380,7 +380,7 @@ cdef class StumpSearch:
             return cwb_float32_threshold_between(here, there)
         return cwb_float32_threshold_between(there, here)
 
-    cdef void write_one(self, const Found *found, double total, int8_t *polarity,
+    cdef void write_one(self, const Winner *found, double total, int8_t *polarity,
                         int8_t *missing, uint8_t *bits) noexcept nogil:
         cdef cwb_column nothing
         cdef int default = 1 if total >= 0 else -1
@@ -411,7 +411,7 @@ cdef class StumpSearch:
         cdef int64_t lanes = (n_targets + 7) // 8 * 8
         cdef double mass = 0.0, edge = 0.0, scale
         cdef double[::1] totals = np.zeros(lanes), scales
-        cdef Found winner
+        cdef Winner winner
         cdef cwb_weights w
         w.r, w.n_targets = &weights[0, 0], n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
@@ -438,14 +438,14 @@ cdef class StumpSearch:
         feature, threshold = self.locate(&winner, 1)
         return feature, threshold, polarity, missing, np.array([edge]), outputs
 
-    cdef Found best_shared(self, const cwb_weights *w, const double[::1] totals,
+    cdef Winner best_shared(self, const cwb_weights *w, const double[::1] totals,
                            const int64_t[::1] features, int n_threads):
         """Return the stump with the largest sum of |E_t|: the constant, or of the first column."""
         cdef int64_t n_columns = features.shape[0], lanes = totals.shape[0], f
         cdef double *rows = <double *> self.rows.room(self.n_samples * lanes * sizeof(double))
         cdef double[:, ::1] sums = np.empty((n_columns + 1, lanes))
-        cdef Found *found = <Found *> self.winners.room(n_columns * sizeof(Found))
-        cdef Found best
+        cdef Winner *found = <Winner *> self.winners.room(n_columns * sizeof(Winner))
+        cdef Winner best
         cdef cwb_together together
         cwb_fill_together(w, lanes, self.n_samples, rows)
         together.rows, together.totals, together.lanes = rows, &totals[0], lanes
@@ -469,7 +469,7 @@ cdef tuple enlarged(search, weights, factor, features, int n_threads):
     return *found[:4], found[4] / factor[:len(found[4])], found[5]
 
 
-cdef double entry(const Matrix *X, int64_t row, int64_t column) noexcept nogil:
+cdef double entry(const Entries *X, int64_t row, int64_t column) noexcept nogil:
     """Return an entry: by one read, or by a binary search in a sparse column."""
     cdef int64_t first, beyond, middle, end
     if X.indices == NULL:
