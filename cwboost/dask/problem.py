@@ -28,11 +28,7 @@ def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
     """Return the setup of partitions with these reports, still without a plan."""
     reports = {index: report for index, report in sorted(reports.items()) if report.n_rows}
     filled = list(reports.values())
-    check_capabilities(
-        family,
-        has_missing=any(r.has_missing for r in filled),
-        is_sparse=any(r.is_sparse for r in filled),
-    )
+    check_capabilities(family, is_sparse=any(r.is_sparse for r in filled))
     labels = _all_labels(reports)
     used, sums = (_by_label(filled, labels, name) for name in ("used", "sums"))
     factor = class_factors(class_weight, labels, sums)

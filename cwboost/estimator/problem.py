@@ -16,8 +16,8 @@ from cwboost.support.lazy import made_once
 __all__ = [
     "Holder",
     "Problem",
+    "check_missing",
     "class_factors",
-    "find_missing",
     "fingerprint",
     "keys_if_shared",
     "sort_by_class",
@@ -166,19 +166,18 @@ def fingerprint(problem: Problem) -> int:
     return crc
 
 
-def find_missing(X, family) -> bool:
-    """Return whether X has NaN; refuse it, and infinities too, if the family takes no missing."""
+def check_missing(X, family) -> None:
+    """Raise ValueError for NaN and infinities in X, unless the family takes missing values."""
     values = X.data if sparse.issparse(X) else X
-    if values.dtype.kind != "f":
-        return False
+    if values.dtype.kind != "f" or family.capabilities.missing_values:
+        return
     # One sum looks at all values: it is finite unless one of them is not, or it overflows.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):
-            return False
+            return
     has_missing = bool(np.isnan(values).any())
-    if not family.capabilities.missing_values and (has_missing or np.isinf(values).any()):
+    if has_missing or np.isinf(values).any():
         raise ValueError(
             f"Input X contains {'NaN' if has_missing else 'infinity'}. The weak learner "
             f"{family.name!r} does not handle {'missing values' if has_missing else 'infinity'}."
         )
-    return has_missing

@@ -195,7 +195,6 @@ def refresh() -> None:
 def check_capabilities(
     family: WeakLearnerFamily,
     *,
-    has_missing: bool = False,
     is_sparse: bool = False,
     n_categories: Mapping[str, int] | None = None,
     requires: Iterable[str] = (),
@@ -206,8 +205,6 @@ def check_capabilities(
     column. `requires` names further `Capabilities` that the caller relies on.
     """
     needed = dict.fromkeys(requires, "is required")
-    if has_missing:
-        needed["missing_values"] = "is needed because X contains NaN"
     if is_sparse:
         needed["sparse_input"] = "is needed because X is sparse"
     if n_categories:

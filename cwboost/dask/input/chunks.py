@@ -14,7 +14,7 @@ from cwboost.estimator.checks import check_total, check_weight
 from cwboost.estimator.examples import HeldOut
 from cwboost.estimator.groups import keys_of
 from cwboost.estimator.input.labels import read_labels
-from cwboost.estimator.problem import find_missing
+from cwboost.estimator.problem import check_missing
 from cwboost.families.sealing.faults import add_note
 
 __all__ = [
@@ -76,7 +76,6 @@ class Report:
 
     n_rows: int
     is_sparse: bool
-    has_missing: bool
     labels: np.ndarray
     used: np.ndarray  # those of positive weight
     sums: np.ndarray  # of their weights
@@ -111,14 +110,13 @@ def _vector(name, values, n_rows):
 
 def report(chunk: Chunk, family) -> Report:
     """Return the report of a checked chunk, for pricing by `family`."""
-    has_missing = find_missing(chunk.X, family) if chunk.n_rows else False
+    check_missing(chunk.X, family)
     weight = chunk.weights()
     labels, place = np.unique(chunk.y, return_inverse=True)
     used = weight > 0
     return Report(
         chunk.n_rows,
         sparse.issparse(chunk.X),
-        has_missing,
         labels,
         np.bincount(place[used], minlength=len(labels)),
         np.bincount(place, weight, minlength=len(labels)),

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _get_feature_names
 
 from cwboost.estimator.input.categories import encode, in_order_of, learn_categories
 from cwboost.estimator.input.columns import as_columns, column_label
-from cwboost.estimator.problem import find_missing
+from cwboost.estimator.problem import check_missing
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.sample import read_only
@@ -68,9 +68,9 @@ class InputSchema:
         X = _columns(X)
         check(nw.to_native(X, pass_through=True))
         X = encode(X, self.categories, self.categorical_features)
-        check_capabilities(self.family, n_categories=self.n_categories)
-        has_missing = find_missing(X, self.family)
-        check_capabilities(self.family, has_missing=has_missing, is_sparse=sparse.issparse(X))
+        is_sparse = sparse.issparse(X)
+        check_capabilities(self.family, n_categories=self.n_categories, is_sparse=is_sparse)
+        check_missing(X, self.family)
         return X
 
     @property
