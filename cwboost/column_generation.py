@@ -125,7 +125,7 @@ class ColumnGeneration:
             return self.end(division.learners)
         self.n_steps += np.count_nonzero(steps.coef)
         learners = division.learners.graded(steps.outputs, steps.cover)
-        ids = self.model.add_learners(learners, [steps.edges.sum()])
+        ids = self.model.add_learners(learners, [steps.edges.sum() / self.master.C])
         changes = Changes(
             places=np.empty(0, dtype=np.int64),
             ids=np.repeat(ids, n_classes),
@@ -183,7 +183,7 @@ class ColumnGeneration:
         layer, new, classes, rows = self.master.add_paying(priced, edges, PAYS, classes)
         if len(new):
             learners = priced.learners if len(new) == len(edges) else priced.learners.take(new)
-            ids = self.model.add_learners(learners, edges[new])
+            ids = self.model.add_learners(learners, edges[new] / self.master.C)
             self.columns.assign(classes, rows, ids, self.master.coef_matrix.shape[1])
         return layer, len(new)
 

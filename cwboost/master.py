@@ -182,6 +182,11 @@ class Master(ABC):
         return self.pairs.errors / self._sum_of_weights
 
     @property
+    def C(self) -> float:
+        """The loss's weight; an edge divided by it is a share of all weight before any round."""
+        return (self.n_classes - 1) * self._sum_of_weights / self.q
+
+    @property
     def mean_loss(self) -> float:
         """Weighted mean of exp(-margin) over the pairs; one if there is neither base nor column."""
         return self.pairs.loss / ((self.n_classes - 1) * self._sum_of_weights)

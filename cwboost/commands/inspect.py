@@ -41,7 +41,7 @@ def run(args) -> int:
         "summary": _summary(classifier, C),
         "classes": classifier.classes_.tolist(),
         "importances": _importances(classifier, args.top),
-        "strongest": _strongest(classifier, args.top, C or 1.0),
+        "strongest": _strongest(classifier, args.top),
     }
     text = json.dumps(found, indent=2, default=str) if args.json else _text(found)
     print(text, file=args.results)
@@ -77,7 +77,7 @@ def _summary(classifier, C: float | None) -> dict:
 
 
 def _C(classifier) -> float | None:
-    """Return C, the unit of objectives and edges; None for AdaBoost, which has shares already."""
+    """Return C, the unit of objectives; None for AdaBoost, which has shares already."""
     if not hasattr(classifier, "C"):
         return None
     if "C" in classifier.history_:  # of a thin model
@@ -97,7 +97,7 @@ def _importances(classifier, top: int) -> list[dict] | None:
     return [{"feature": names[i], "importance": float(importances[i])} for i in order]
 
 
-def _strongest(classifier, top: int, C: float) -> list[dict]:
+def _strongest(classifier, top: int) -> list[dict]:
     """Return the weak learners of largest coefficients, each with the class it votes for."""
     from cwboost.ensemble import inspection, tables
 
@@ -106,7 +106,7 @@ def _strongest(classifier, top: int, C: float) -> list[dict]:
         labels = [f"bit {k}" for k in range(ensemble.n_scores)]
     names, categories = classifier._schema.feature_names, classifier._schema.categories
     rows = [
-        row | {"edge": row["edge"] / C}
+        row
         for score, label in enumerate(labels)
         for row in tables.strongest(
             inspection.class_columns(ensemble, score), label, names, categories, top

@@ -35,7 +35,8 @@ class Ensemble:
     n_scores : int
         Number of scores of an example: the classes, or the bits of a code.
     edges : ndarray of shape (n_learners,), dtype float64, optional
-        The edge with which each learner was priced; what `feature_importances_` weighs by.
+        The edge with which each learner was priced, as a share of all weight before the first
+        round.
     offsets : ndarray of shape (n_rounds + 1, n_scores), dtype float64, optional
         What the first ``r`` rounds add to the scores of every example, in row ``r``. For boosters
         whose votes for -1 and +1 differ in size, with zeros in row 0, and for a model without

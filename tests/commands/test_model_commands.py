@@ -50,7 +50,7 @@ def test_inspect(saved, halves, capsys):
     columns = model.class_columns(strongest[0]["class"])
     assert strongest[0]["coef"] == columns.coef[0] == model.ensemble_.coef().max()
     assert strongest[0]["round"] == columns.round[0]
-    assert strongest[0]["edge"] == columns.edge[0] / 1e4 and 0 < strongest[0]["edge"] <= 1
+    assert strongest[0]["edge"] == columns.edge[0] and 0 < strongest[0]["edge"] <= 1
     # The words say when the weak learner answers +1.
     name, sign, threshold, *_ = strongest[0]["votes +1 if"].split()
     values = X[:, int(name[1:])]

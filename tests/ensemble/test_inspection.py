@@ -82,7 +82,8 @@ def test_class_columns(clf):
         coef = clf.ensemble_.coef().toarray()[:, c]
         np.testing.assert_array_equal(columns.coef, coef[columns.index])
         assert len(columns.learners) == len(columns.index) == np.count_nonzero(coef)
-        assert np.all(np.diff(columns.coef) <= 0) and np.all(columns.edge > 1)
+        assert np.all(np.diff(columns.coef) <= 0)
+        assert columns.edge.min() > 0 and columns.edge.max() <= 1
         offsets = clf.ensemble_.path.learners_offsets
         assert np.all(offsets[columns.round] <= columns.index)
         assert np.all(columns.index < offsets[columns.round + 1])
