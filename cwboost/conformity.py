@@ -56,10 +56,13 @@ class Conformity:
 
     def check(self, n_classes: int) -> None:
         """Raise ValueError unless the arrays, which may come from a file, are such."""
-        shapes = {"label": ("int64", ("n",)), "probability": ("float64", ("n",))}
-        check_arrays(vars(self), shapes | {"weight": ("float64", ("n",))})
+        dtypes = {"label": "int64", "probability": "float64", "weight": "float64"}
+        check_arrays(
+            {f"conformity.{name}": getattr(self, name) for name in dtypes},
+            {f"conformity.{name}": (dtype, ("n",)) for name, dtype in dtypes.items()},
+        )
         if not 0 < len(self.label) <= MOST_KEPT:
-            raise ValueError(f"conformity must be of 1 to {MOST_KEPT}, got {len(self.label)}")
+            raise ValueError(f"conformity must have 1 to {MOST_KEPT} examples, got {len(self.label)}")
         if not (self.label.min() >= 0 and self.label.max() < n_classes):
             raise ValueError(f"conformity: label must lie in [0, {n_classes})")
         if not ((self.probability >= 0) & (self.probability <= 1)).all():

@@ -29,7 +29,7 @@ def read(tmp_path):
 
 AB, XY, VALUES = ["a", "b"], ["x", "y"], [[1, 2], [3, 4]]
 LAST, KIND, B, C = ({"label": label} for label in ("-1", "kind", "b", "c"))
-GAPS = ["", "?", "NA", "na", "null", "NaN", "None", " N/A "]
+NO_LABEL = ["", "?", "NA", "na", "null", "NaN", " N/A "]
 MISSING = "kind,size,weight\nx,1,2.5\ny,,nan\nx,?,-1e3\n"
 NUMBERS = "1,2,a\n3,4,b\n5,6,c\n"
 # A text, how it is read, and the names, features and labels that are found.
@@ -52,13 +52,14 @@ READ = [
      [[1], [2]], "éè"),
     ("\ufeffa,b\n1,2\n", {}, AB, [[1, 2]], None),
     ("a,b,a\n1,x,2\n3,y,4\n", B, ["a", "a.1"], VALUES, XY),
+    ("a,b\n1,none\n2, None\n", B, ["a"], [[1], [2]], ["none", "None"]),
     (f"a,b\n{10**30},x\n-1,y\n", B, ["a"], [[1e30], [-1]], XY),
     *((f"a,b\n{gap},x\n2,y\n", B, ["a"], [[None], [2]], XY)
-      for word in GAPS for gap in (word, f" {word}", f"{word} ")),
+      for word in [*NO_LABEL, "None"] for gap in (word, f" {word}", f"{word} ")),
     *((f"a,b\n1,x\n2,{gap}\n3,y\n", LAST | {"drop_unlabelled": True}, ["a"], [[1], [3]], XY)
-      for gap in GAPS),
+      for gap in NO_LABEL),
     *((f"a,b\n1,0\n2,{gap}\n3,1\n", LAST | {"drop_unlabelled": True}, ["a"], [[1], [3]], [0, 1])
-      for gap in GAPS),
+      for gap in NO_LABEL),
     ('a,b\n" ",x\n" ",y\n', B, ["a"], [[None], [None]], XY),
     ("400.5,401.0\n1,2\n", {"trained": Trained(2, ["401.0", "400.5"])}, ["401.0", "400.5"],
      [[2, 1]], None),

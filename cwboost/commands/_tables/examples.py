@@ -140,7 +140,10 @@ def _find(stored: Stored, spec: str, what: str):
 def _labels(stored: Stored, options: Options, column):
     """Return the labels that there are, and which examples have one."""
     values = stored.frame[column]
-    values = strip(values) if stored.is_text else values
+    if stored.is_text:
+        words = values.str.strip()
+        # "none" may name a class: no damage, no complaint.
+        values = strip(words).where(words.str.lower() != "none", words)
     labelled = (values.notna() & (values != "")).to_numpy(dtype=bool)
     n_empty, may_be_empty = np.sum(~labelled), options.drop_unlabelled and labelled.any()
     if options.needs_labels and n_empty and not may_be_empty:

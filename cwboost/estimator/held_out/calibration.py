@@ -19,9 +19,9 @@ proportional to the square root of P(y | x)."""
 LOWEST, HIGHEST = log(1e-6), log(1e3)
 """Limits of the logarithm of a scale."""
 
-MOST_STEPS, SMALLEST_STEP = 60, 1e-3
-"""Newton steps at most, and the step after which the error that is left, its square, is too small
-to matter."""
+MOST_STEPS, SMALLEST_STEP = 60, 1e-5
+"""Newton steps at most, and the step after which the error of the next one, its square, is
+rounding."""
 
 PRIOR_SPREAD = 0.5
 """Standard deviation of the logarithm of the scale, normal around that of the loss: it keeps the
