@@ -62,7 +62,9 @@ class Conformity:
             {f"conformity.{name}": (dtype, ("n",)) for name, dtype in dtypes.items()},
         )
         if not 0 < len(self.label) <= MOST_KEPT:
-            raise ValueError(f"conformity must have 1 to {MOST_KEPT} examples, got {len(self.label)}")
+            raise ValueError(
+                f"conformity must have 1 to {MOST_KEPT} examples, got {len(self.label)}"
+            )
         if not (self.label.min() >= 0 and self.label.max() < n_classes):
             raise ValueError(f"conformity: label must lie in [0, {n_classes})")
         if not ((self.probability >= 0) & (self.probability <= 1)).all():
