@@ -439,7 +439,7 @@ cdef class StumpSearch:
         return feature, threshold, polarity, missing, np.array([edge]), outputs
 
     cdef Winner best_shared(self, const cwb_weights *w, const double[::1] totals,
-                           const int64_t[::1] features, int n_threads):
+                            const int64_t[::1] features, int n_threads):
         """Return the stump with the largest sum of |E_t|: the constant, or of the first column."""
         cdef int64_t n_columns = features.shape[0], lanes = totals.shape[0], f
         cdef double *rows = <double *> self.rows.room(self.n_samples * lanes * sizeof(double))
