@@ -125,7 +125,7 @@ class ColumnGeneration:
             return self.end(division.learners)
         self.n_steps += np.count_nonzero(steps.coef)
         learners = division.learners.graded(steps.outputs, steps.cover)
-        ids = self.model.add_learners(learners, [steps.edges.sum() / self.master.C])
+        ids = self.add_learners(learners, steps.edges.sum(keepdims=True))
         changes = Changes(
             places=np.empty(0, dtype=np.int64),
             ids=np.repeat(ids, n_classes),
@@ -183,9 +183,13 @@ class ColumnGeneration:
         layer, new, classes, rows = self.master.add_paying(priced, edges, PAYS, classes)
         if len(new):
             learners = priced.learners if len(new) == len(edges) else priced.learners.take(new)
-            ids = self.model.add_learners(learners, edges[new] / self.master.C)
+            ids = self.add_learners(learners, edges[new])
             self.columns.assign(classes, rows, ids, self.master.coef_matrix.shape[1])
         return layer, len(new)
+
+    def add_learners(self, learners, edges) -> np.ndarray:
+        """Add learners to the model, with edges as shares of all weight; return their ids."""
+        return self.model.add_learners(learners, edges / self.master.C)
 
     def is_worth_solving(self, layer, n_new) -> bool:
         """Decide by the columns that pay whether to solve the master, and how precisely."""

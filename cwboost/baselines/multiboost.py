@@ -65,9 +65,7 @@ class SharedColumnGeneration(ColumnGeneration):
         best = int(np.argmax(edges))
         (row,), (is_new,) = self.master.add([best], priced.outputs[[best]])
         if is_new:
-            (learner,) = self.model.add_learners(
-                priced.learners.take([best]), edges[[best]] / self.master.C
-            )
+            (learner,) = self.add_learners(priced.learners.take([best]), edges[[best]])
             self.columns.assign([best], [row], [learner], self.master.coef_matrix.shape[1])
             self.columns.share(row, learner)
         return np.full(n_classes, row), int(is_new)
