@@ -213,10 +213,10 @@ def _build(header: dict, arrays: dict[str, np.ndarray]):
         fitted["classes_"],
         base,
         scale,
-        _decode_numbers(header, "importances", n_features, 1.0, decoder),
+        _decode_importances(header, n_features, decoder),
         conformity,
         _decode_constraints(header, n_features, decoder),
-        _decode_numbers(header, "stage_scales", ensemble.n_rounds, MAX_SCALE, decoder),
+        _decode_stage_scales(header, ensemble.n_rounds, decoder),
     )
     if "training_state" in header:
         state = decoder.decode(header["training_state"], "training_state")
@@ -260,16 +260,26 @@ def _decode_constraints(header: dict, n_features: int, decoder: Decoder) -> dict
     return found
 
 
-def _decode_numbers(
-    header: dict, name: str, length: int, most: float, decoder: Decoder
-) -> np.ndarray | None:
-    """Return the numbers from 0 to `most` that a file may hold by a name, None without any."""
+def _decode_importances(header: dict, n_features: int, decoder: Decoder) -> np.ndarray | None:
+    found = _decode_numbers(header, "importances", n_features, decoder)
+    if found is not None and not (abs(found - 0.5) <= 0.5 + 1e-9).all():
+        raise ModelFileError("importances must hold numbers from 0 to 1")
+    return found
+
+
+def _decode_stage_scales(header: dict, n_rounds: int, decoder: Decoder) -> np.ndarray | None:
+    found = _decode_numbers(header, "stage_scales", n_rounds, decoder)
+    if found is not None and not ((found > 0) & (found <= MAX_SCALE)).all():
+        raise ModelFileError(f"stage_scales must be positive and at most {MAX_SCALE}")
+    return found
+
+
+def _decode_numbers(header: dict, name: str, length: int, decoder: Decoder) -> np.ndarray | None:
+    """Return the numbers that a file may hold by a name, None without any."""
     if name not in header:
         return None
     numbers = decoder.decode(header[name], name)
     check_arrays({name: numbers}, {name: ("float64", (length,))})
-    if not ((numbers >= 0) & (numbers <= most * (1 + 1e-9))).all():
-        raise ModelFileError(f"{name} must hold numbers from 0 to {most}")
     return numbers
 
 

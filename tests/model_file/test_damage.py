@@ -148,6 +148,21 @@ def test_hostile_contents(model, path, place, value, message):
         load_model(edited(model, path, {place: value}))
 
 
+@pytest.mark.parametrize(
+    "name, values, message",
+    [
+        ("stage_scales", [0.0, -1.0, np.nan, np.inf], "stage_scales must be positive and at most"),
+        ("importances", [-0.1, 1.1, np.nan], "importances must hold numbers from 0 to 1"),
+    ],
+)
+def test_hostile_numbers_of_the_whole_model(path, name, values, message):
+    clf = CWBoostClassifier("tree", init=None, random_state=0).fit(X, Y)
+    for value in values:
+        numbers = np.full_like(getattr(clf.model_, name), value)
+        with pytest.raises(ModelFileError, match=message):
+            load_model(edited(clf, path, {f"model.{name}": numbers}))
+
+
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("family", ["stump", "tree", "projection", "auto"])
 @pytest.mark.parametrize("value", [5e-324, -1e-310, 1e-300, -1e100, 1e100, 1e300, 0.0])
