@@ -63,7 +63,7 @@ class Conformity:
         )
         if not 0 < len(self.label) <= MOST_KEPT:
             raise ValueError(
-                f"conformity must have 1 to {MOST_KEPT} examples, got {len(self.label)}"
+                f"conformity: label must have 1 to {MOST_KEPT} entries, got {len(self.label)}"
             )
         if not (self.label.min() >= 0 and self.label.max() < n_classes):
             raise ValueError(f"conformity: label must lie in [0, {n_classes})")

@@ -99,17 +99,22 @@ def test_a_model_without_examples_left_out_says_what_to_do():
 
 
 @pytest.mark.parametrize(
-    ("label", "probability", "dtype"),
+    ("label", "probability", "dtype", "message"),
     [
-        ([0, 3], [0.5, 0.5], int),
-        ([0, -1], [0.5, 0.5], int),
-        ([0, 1], [0.5, np.nan], int),
-        ([0, 1], [0.5], int),
-        ([], [], int),
-        ([0, 1], [0.5, 0.5], float),
+        ([0, 3], [0.5, 0.5], int, r"conformity: label must lie in \[0, 3\)"),
+        ([0, -1], [0.5, 0.5], int, r"conformity: label must lie in \[0, 3\)"),
+        ([0, 1], [0.5, np.nan], int, r"conformity: probability must lie in \[0, 1\]"),
+        ([0, 1], [0.5], int, r"array 'conformity\.probability' must have shape \(2,\), got"),
+        ([], [], int, "conformity: label must have 1 to 5000 entries, got 0"),
+        (
+            [0, 1],
+            [0.5, 0.5],
+            float,
+            r"array 'conformity\.label' must have dtype int64, got float64",
+        ),
     ],
 )
-def test_arrays_of_a_file_are_checked(label, probability, dtype):
-    with pytest.raises(ValueError, match="conformity"):
+def test_arrays_of_a_file_are_checked(label, probability, dtype, message):
+    with pytest.raises(ValueError, match=message):
         weight = np.ones(len(probability))
         Conformity(np.array(label, dtype=dtype), np.array(probability), weight).check(3)
