@@ -48,10 +48,14 @@ class Setup:
             scores[rows] = own
         return scores
 
+    def weights_of(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+        """Return class indices and weights; an unknown class has weight zero."""
+        label, known = chunk.encode(self.classes)
+        return label, np.where(known, chunk.weights() * self.class_weight[label], 0.0)
+
     def used_rows(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the rows of positive weight, sorted by class; class indices and scaled weights."""
-        label, known = chunk.encode(self.classes)
-        weight = np.where(known, chunk.weights() * self.class_weight[label], 0.0)
+        label, weight = self.weights_of(chunk)
         used = np.flatnonzero(weight > 0)
         # Labels of few bytes are sorted by radix.
         by_class = label[used].astype(np.min_scalar_type(int(label.max(initial=0)) + 1))

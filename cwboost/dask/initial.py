@@ -36,7 +36,7 @@ class SharedExamples:
         return {index: (rows, scores[at]) for (index, rows), at in zip(self.rows.items(), parts)}
 
 
-class Found(NamedTuple):
+class PartitionExamples(NamedTuple):
     """Examples of a partition: places among all, rows of the partition, features, weights, keys."""
 
     places: np.ndarray
@@ -52,7 +52,7 @@ def shared_examples(crew: Crew, setup: Setup, together: bool) -> SharedExamples 
     Of many examples some of which belong `together`, these are whole groups.
     """
     parts = crew.collect(examples_of, setup.encoding, setup, MOST, together)
-    found = Found(*map(np.concatenate, zip(*parts.values())))
+    found = PartitionExamples(*map(np.concatenate, zip(*parts.values())))
     order = np.argsort(found.places)
     totals = setup.class_counts
     y = np.searchsorted(np.cumsum(totals), found.places[order], side="right").astype(np.int64)
@@ -72,7 +72,7 @@ def sample_of_partitions(crew: Crew, setup: Setup) -> Sample:
     return Sample(X[np.argsort(places)])
 
 
-def examples_of(chunk: Chunk, setup: Setup, most: int, together: bool) -> Found | None:
+def examples_of(chunk: Chunk, setup: Setup, most: int, together: bool) -> PartitionExamples | None:
     """Return some examples of a training partition: evenly spaced among all by class, or groups.
 
     Whole groups are taken if examples belong `together` and are more than `most`.
@@ -88,7 +88,7 @@ def examples_of(chunk: Chunk, setup: Setup, most: int, together: bool) -> Found 
         rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
     at = by_class[rows]
     X, groups = chunk.X[at], None if chunk.groups is None else chunk.groups[at]
-    return Found(places[rows], rows, X, weight[rows], keys_of(X, groups))
+    return PartitionExamples(places[rows], rows, X, weight[rows], keys_of(X, groups))
 
 
 def listed_keys(chunk: Chunk, setup: Setup) -> tuple[np.ndarray, np.ndarray] | None:

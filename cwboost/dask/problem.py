@@ -90,7 +90,8 @@ def _count_weights(chunk: Chunk, setup: Setup, bounds: np.ndarray) -> np.ndarray
     """Return how many weights of a training partition do not exceed each bound."""
     if chunk.index not in setup.counts:
         return None
-    places = np.searchsorted(bounds, setup.used_rows(chunk)[2])
+    _, weight = setup.weights_of(chunk)
+    places = np.searchsorted(bounds, np.ldexp(weight[weight > 0], -setup.exponent))
     return np.bincount(places, minlength=len(bounds) + 1)[:-1].cumsum()
 
 
