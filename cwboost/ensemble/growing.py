@@ -95,8 +95,8 @@ class GrowingEnsemble:
         ``values[e]`` from ``before[e]``, NaN if a learner is new. `entry` has its values of the
         history, and `offset`, (n_scores,), is what it adds to the scores of every example.
         """
+        moves = values - np.nan_to_num(before)
         for one in self.held_out:
-            moves = values - np.nan_to_num(before)
             entry = {**entry, **one.move(ids, score_index, moves, offset)}
         if offset is not None:
             before = self._offsets[self.n_rounds - 1] if self.n_rounds else 0.0
