@@ -168,6 +168,6 @@ def test_every_family_trains_by_name(environment):
 
 def test_the_plugins_own_tests_pass(environment):
     """The conformance suite, and what the templates test besides."""
-    mode = "--import-mode=importlib"  # their files have the same names
-    out = environment.python("-m", "pytest", "-q", mode, *environment.tests)
-    assert " passed" in out and "skipped" not in out
+    for tests in environment.tests:
+        out = environment.python("-W", "error", "-m", "pytest", "-q", tests)
+        assert " passed" in out and "skipped" not in out
