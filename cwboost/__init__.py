@@ -43,15 +43,15 @@ if TYPE_CHECKING:  # what is imported on first use
     from cwboost.families.partitioned import (
         Chosen,
         ChosenDivision,
+        Coordinator,
         PartitionContext,
         PartitionedFamily,
         PartitionPricer,
         PartitionWeights,
-        PricingPlan,
     )
     from cwboost.families.sealing.faults import FamilyFault
     from cwboost.families.tree_learners import TreeLearners
-    from cwboost.families.tree_partitions import TreePlan, draw_code
+    from cwboost.families.tree_partitions import TreeCoordinator, draw_code
     from cwboost.kernels.include import get_include
     from cwboost.model_file.container import ModelFileError
     from cwboost.model_file.saving import load_model
@@ -77,6 +77,7 @@ __all__ = [
     "Capabilities",
     "Chosen",
     "ChosenDivision",
+    "Coordinator",
     "DerivedFeatureFamily",
     "Division",
     "DrawContext",
@@ -94,15 +95,14 @@ __all__ = [
     "PartitionedFamily",
     "Priced",
     "Pricer",
-    "PricingPlan",
     "PricingRequest",
     "ProjectionFamily",
     "SklearnFamily",
     "StumpFamily",
     "ThresholdTrees",
+    "TreeCoordinator",
     "TreeFamily",
     "TreeLearners",
-    "TreePlan",
     "WeakLearnerFamily",
     "WeakLearners",
     "__version__",
@@ -150,10 +150,10 @@ _LAZY = {
     "PartitionPricer": "cwboost.families.partitioned",
     "PartitionWeights": "cwboost.families.partitioned",
     "PartitionedFamily": "cwboost.families.partitioned",
-    "PricingPlan": "cwboost.families.partitioned",
+    "Coordinator": "cwboost.families.partitioned",
     "SklearnFamily": "cwboost.families.composed.sklearn_family",
     "TreeLearners": "cwboost.families.tree_learners",
-    "TreePlan": "cwboost.families.tree_partitions",
+    "TreeCoordinator": "cwboost.families.tree_partitions",
     "check_arrays": "cwboost.families.array_learners",
     "count_max_features": "cwboost.families.max_features",
     "draw_code": "cwboost.families.tree_partitions",

@@ -16,7 +16,7 @@ from cwboost.master import Master
 from cwboost.solvers.fcd import SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.row_sampling import RowSampler
-from cwboost.solvers.schedule import Schedule, Settings
+from cwboost.solvers.schedule import BoostingSettings, Schedule
 
 __all__ = ["ColumnGeneration"]
 
@@ -35,7 +35,7 @@ class ColumnGeneration:
     pricer : SealedPricer
         The family, bound to the training matrix.
     master : Master
-    settings : Settings
+    settings : BoostingSettings
     rng : numpy.random.Generator
         The one source of randomness, shared with the pricer.
     held_out : sequence of HeldOutScores, default=()
@@ -61,7 +61,7 @@ class ColumnGeneration:
     def __init__(self, pricer, master, settings, rng, held_out=()):
         self.pricer: SealedPricer = pricer
         self.master: Master = master
-        self.settings: Settings = settings
+        self.settings: BoostingSettings = settings
         self.rng: np.random.Generator = rng
         n_priced = pricer.n_targets
         self.sampler = RowSampler(settings.subsample, n_priced)

@@ -20,7 +20,7 @@ from cwboost.estimator.outcome import ModelOutcome
 from cwboost.kernels.one_thread import one_thread
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.lbfgsb import lbfgsb
-from cwboost.solvers.schedule import Settings
+from cwboost.solvers.schedule import BoostingSettings
 from cwboost.support.checks import check_number
 from cwboost.support.warnings import warn_caller
 
@@ -234,7 +234,7 @@ class MultiBoostClassifier(BaselineClassifier):
         master = RestrictedMaster(
             problem.counts, float(self.C), problem.weight, check_n_jobs(self.n_jobs), shared=True
         )
-        settings = Settings(
+        settings = BoostingSettings(
             C=float(self.C),
             solver=self.solver,
             tol=float(self.tol),

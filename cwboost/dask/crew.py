@@ -25,7 +25,7 @@ class Crew(ABC):
     def __init__(self):
         self.log: list = []
         self._questions: list = []
-        self.plan = None
+        self.coordinator = None
 
     @abstractmethod
     def _on_all(self, method, *arguments) -> list:
@@ -38,7 +38,7 @@ class Crew(ABC):
 
     def bind(self, setup) -> None:
         """Prepare all partitions and let go of their sources."""
-        self.plan = setup.plan
+        self.coordinator = setup.coordinator
         self._prepare("bind", setup)
 
     def _prepare(self, method, given) -> None:
@@ -57,7 +57,7 @@ class Crew(ABC):
             parts = [reply[place] for reply in replies]
             if name == "price":
                 parts = [part for part in parts if part is not None]
-                merged.append(reduce(self.plan.merge, parts))
+                merged.append(reduce(self.coordinator.merge, parts))
             else:
                 by_index = {index: value for part in parts for index, value in part.items()}
                 merged.append([by_index[index] for index in sorted(by_index)])

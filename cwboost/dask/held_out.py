@@ -19,7 +19,7 @@ from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.holdout import HoldoutRun
 from cwboost.estimator.splits import NEGLIGIBLE
 from cwboost.fitted_model import FittedModel
-from cwboost.solvers.schedule import Settings
+from cwboost.solvers.schedule import BoostingSettings
 
 __all__ = ["PartitionedSets", "holdout_run"]
 
@@ -75,7 +75,7 @@ class PartitionedSets:
 
 @contextmanager
 def holdout_run(
-    crew: Crew, setup: Setup, family, settings: Settings, left_out, rng
+    crew: Crew, setup: Setup, family, settings: BoostingSettings, left_out, rng
 ) -> Iterator[HoldoutRun]:
     """Provide a holdout run on bound partitions, which are as before afterwards.
 

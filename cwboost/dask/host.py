@@ -13,7 +13,7 @@ from scipy import sparse
 from cwboost.dask.input.chunks import Chunk, checked, named
 from cwboost.dask.input.encoding import Encoding
 from cwboost.dask.partition import HeldOutPartition, Partition
-from cwboost.families.partitioned import PartitionContext, PricingPlan
+from cwboost.families.partitioned import Coordinator, PartitionContext
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
 
@@ -24,7 +24,7 @@ __all__ = ["Host", "Setup"]
 class Setup:
     """What all partitions share before the first round."""
 
-    plan: PricingPlan | None
+    coordinator: Coordinator | None
     encoding: Encoding
     classes: np.ndarray  # the labels
     class_weight: np.ndarray
@@ -89,7 +89,7 @@ class Host:
         self.n_threads = n_threads
         self.partitions: dict[int, Partition] = {}
         self.held_out: dict[int, HeldOutPartition] = {}
-        self.plan: PricingPlan | None = None
+        self.coordinator: Coordinator | None = None
 
     def collect(self, found_in, encoding: Encoding | None, *arguments) -> dict:
         """Return ``found_in(chunk, *arguments)`` of every chunk, unless it is None, by partition.
@@ -109,7 +109,7 @@ class Host:
 
     def bind(self, setup: Setup) -> None:
         """Prepare every partition and let go of its source."""
-        self.plan = setup.plan
+        self.coordinator = setup.coordinator
         for index in sorted(self.chunks):
             role = self.chunks[index].role
             with named(index, role):
@@ -133,7 +133,7 @@ class Host:
             n_threads=self.n_threads,
             weight=read_only(weight),
         )
-        pricer = setup.plan.bind(read_only(X), context)
+        pricer = setup.coordinator.bind(read_only(X), context)
         del X
         self.partitions[index] = Partition(pricer, counts, context, setup.q, base)
 
@@ -174,7 +174,7 @@ class Host:
                     results[index] = getattr(member, name)(*arguments)
         if name != "price":
             return results
-        return reduce(self.plan.merge, results.values()) if results else None
+        return reduce(self.coordinator.merge, results.values()) if results else None
 
 
 def return_memory() -> None:

@@ -25,7 +25,7 @@ BOUNDS = 256
 
 
 def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
-    """Return the setup of partitions with these reports, still without a plan."""
+    """Return the setup of partitions with these reports, still without a coordinator."""
     reports = {index: report for index, report in sorted(reports.items()) if report.n_rows}
     filled = list(reports.values())
     check_capabilities(family, is_sparse=any(r.is_sparse for r in filled))
@@ -47,7 +47,7 @@ def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
         index: _by_label([report], labels, "used")[kept] for index, report in reports.items()
     }
     return Setup(
-        plan=None,
+        coordinator=None,
         encoding=encoding,
         classes=labels[kept],
         class_weight=factor[kept],
@@ -96,7 +96,7 @@ def _count_weights(chunk: Chunk, setup: Setup, bounds: np.ndarray) -> np.ndarray
 
 
 def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
-    """Return a setup with the family's plan for partitions of these descriptions, by index."""
+    """Return a setup with the coordinator of partitions with these descriptions, by index."""
     counts, names = setup.class_counts, columns.names
     context = BindContext(
         n_targets=family.capabilities.n_priced(len(counts)),
@@ -106,8 +106,8 @@ def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
         feature_names=names,
         **categorical_facts(setup.encoding.categories, columns.n_features),
     )
-    plan = family.plan([own for _, own in sorted(descriptions.items())], context)
-    return replace(setup, plan=plan)
+    coordinator = family.coordinator([own for _, own in sorted(descriptions.items())], context)
+    return replace(setup, coordinator=coordinator)
 
 
 def shared_encoding(found, family, categorical_features, known=None) -> tuple[Encoding, Columns]:

@@ -46,10 +46,10 @@ class PartitionedPricer:
 
     def __init__(self, master: PartitionedMaster, family: WeakLearnerFamily, rng, sample=None):
         self.master, self.sample = master, sample
-        self.plan = master.crew.plan
+        self.coordinator = master.crew.coordinator
         self.family = family
         self.n_samples = master.n_samples
-        self.exact = self.plan.exact
+        self.exact = self.coordinator.exact
         self.divides = family.capabilities.divides
         self.n_targets = family.capabilities.n_priced(master.n_classes)
         self.round: int | None = None
@@ -61,12 +61,12 @@ class PartitionedPricer:
         if sample is not None:
             # The weights of sampled examples are divided by their share.
             scales = np.ldexp(scales, int(np.floor(np.log2(sample.share))))
-        conversation = self.plan.choose(scales, self._rng, request)
+        conversation = self.coordinator.choose(scales, self._rng, request)
         return self._priced(self._checked(self._converse(conversation, scales, sample)))
 
     def divide(self, sample: SampleOfRows | None, request: PricingRequest) -> ChosenDivision:
         """Divide the examples of all partitions; the cells stay there."""
-        conversation = self.plan.divide(self.n_targets, self._rng, request)
+        conversation = self.coordinator.divide(self.n_targets, self._rng, request)
         division = self._converse(conversation, np.ones(self.n_targets), sample)
         if not isinstance(division, ChosenDivision):
             raise self.fault(f"divide must return a ChosenDivision, got {type(division).__name__}")

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.prediction.shapley import ShapleySum, TreePlan, count_cover
+from cwboost._kernels.prediction.shapley import ShapleySum, ShapleyTree, count_cover
 from cwboost.ensemble.directed_shapley import DirectedShapley
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
@@ -101,12 +101,12 @@ def tree_shapley(
     arrays = trees.feature, trees.left, output, cover.astype(np.float64)
     for first, last in _parts(trees):
         ends = list(pairwise(trees.offsets[first : last + 1].tolist()))
-        plans = [TreePlan(*(array[a:b] for array in arrays), _quadrature) for a, b in ends]
+        prepared = [ShapleyTree(*(array[a:b] for array in arrays), _quadrature) for a, b in ends]
         own = coef[first:last]
         # Without BLAS, which ends the process if it gets no memory.
         means = [np.einsum("n,nk->k", cover[a:b], output[a:b]) / cover[a] for a, b in ends]
         base += (own.toarray() * means).sum(axis=0)
-        shapley = ShapleySum(plans, own, X.shape[1])
+        shapley = ShapleySum(prepared, own, X.shape[1])
         comparisons = _Comparisons(trees, slice(trees.offsets[first], trees.offsets[last]))
         for rows in _chunks(X.shape[0]):
             n_rows = rows.stop - rows.start

@@ -11,7 +11,7 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.problem import Problem
 from cwboost.estimator.splits import NEGLIGIBLE, Split
 from cwboost.master import RestrictedMaster
-from cwboost.solvers.schedule import Settings
+from cwboost.solvers.schedule import BoostingSettings
 
 __all__ = ["HoldoutRun", "local_run"]
 
@@ -47,7 +47,7 @@ class HoldoutRun:
 def local_run(
     problem: Problem,
     bind: Callable,
-    settings: Settings,
+    settings: BoostingSettings,
     n_threads: int,
     splits: Sequence[Split],
     rng,

@@ -23,7 +23,7 @@ from cwboost.estimator.held_out.stopping import patience_for
 from cwboost.estimator.splits import check_splitter
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.master import LARGEST_C
-from cwboost.solvers.schedule import Settings
+from cwboost.solvers.schedule import BoostingSettings
 from cwboost.support.checks import check_number
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Parameters:
     family: WeakLearnerFamily
     init: Any
     n_estimators: int | None
-    settings: Settings
+    settings: BoostingSettings
     learning_rate: float | None
     early_stopping: Metric | None
     validation_fraction: float
@@ -134,7 +134,7 @@ def _has_nonzero(given) -> bool:
     return given is not None and np.count_nonzero(np.asarray(given, dtype=object)) > 0
 
 
-def _settings_of(classifier, divides: bool) -> Settings:
+def _settings_of(classifier, divides: bool) -> BoostingSettings:
     """Check the parameters of column generation and fill in the defaults of the correction.
 
     With `divides`, rounds of stage-wise training grow one learner for all classes.
@@ -164,7 +164,7 @@ def _settings_of(classifier, divides: bool) -> Settings:
             "solver must be 'fcd' with correction='stagewise', which takes one step per "
             f"coefficient, got {classifier.solver!r}"
         )
-    return Settings(
+    return BoostingSettings(
         max_working_sets=1 if stagewise else int(classifier.max_working_sets),
         epsilon=float(classifier.epsilon),
         solver=classifier.solver,

@@ -1,8 +1,8 @@
 """The capability of a family to price on partitions: summarise, merge, choose.
 
-A `PartitionedFamily` makes a `PricingPlan` of what it sees of each partition; the plan prepares the
-partitions (`PartitionPricer`) and, in every round, asks them questions. docs/plugins/partitions.md
-shows the conversation, and why no model depends on the partitions.
+A `PartitionedFamily` makes a `Coordinator` from descriptions of the partitions. It binds each
+partition (`PartitionPricer`) and asks all of them questions in every round.
+docs/plugins/partitions.md shows the conversation, and why no model depends on the partitions.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Chosen",
     "ChosenDivision",
+    "Coordinator",
     "PartitionContext",
     "PartitionPricer",
     "PartitionWeights",
     "PartitionedFamily",
-    "PricingPlan",
 ]
 
 
@@ -56,7 +56,7 @@ class PartitionWeights:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PartitionContext:
-    """Facts that a plan gets when it is bound to a partition. Later versions add fields.
+    """Facts that `Coordinator.bind` gets with a partition. Later versions add fields.
 
     Parameters
     ----------
@@ -122,12 +122,12 @@ class PartitionPricer(ABC):
         ----------
         weights : PartitionWeights
         question : object
-            What `PricingPlan.choose` yielded.
+            What `Coordinator.choose` yielded.
 
         Returns
         -------
         tuple of ndarrays
-            Summaries of two partitions are merged by `PricingPlan.merge`.
+            Summaries of two partitions are merged by `Coordinator.merge`.
         """
 
     @abstractmethod
@@ -140,7 +140,7 @@ class PartitionPricer(ABC):
     def cells(self, learners: WeakLearners) -> np.ndarray:
         """Return the cell of each example here, see `cwboost.Division`.
 
-        Needed for `PricingPlan.divide`.
+        Needed for `Coordinator.divide`.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class PartitionPricer(ABC):
         raise NotImplementedError(f"{type(learners).__name__} have no cells")
 
 
-class PricingPlan(ABC):
+class Coordinator(ABC):
     """What all partitions share; it is pickled and sent to them.
 
     Attributes
@@ -235,7 +235,7 @@ class PartitionedFamily(ABC):
 
     @property
     def asks_once(self) -> bool:
-        """True if `PricingPlan.choose` asks few questions, whatever the data; the default.
+        """True if `Coordinator.choose` asks few questions, whatever the data; the default.
 
         If False, data that fit on one worker of a cluster are trained on there.
         """
@@ -246,7 +246,7 @@ class PartitionedFamily(ABC):
 
     @abstractmethod
     def describe(self, X: Matrix) -> object:
-        """Return what `plan` needs to know of one partition, which is pickled.
+        """Return what `coordinator` needs to know of one partition, which is pickled.
 
         Parameters
         ----------
@@ -255,8 +255,8 @@ class PartitionedFamily(ABC):
         """
 
     @abstractmethod
-    def plan(self, descriptions: list, context: BindContext) -> PricingPlan:
-        """Return the plan for partitions with these descriptions, in the order of the partitions.
+    def coordinator(self, descriptions: list, context: BindContext) -> Coordinator:
+        """Return the coordinator of partitions with these descriptions, in their order.
 
         Parameters
         ----------

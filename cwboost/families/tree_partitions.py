@@ -14,9 +14,9 @@ from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.partitioned import (
     Chosen,
     ChosenDivision,
+    Coordinator,
     PartitionContext,
     PartitionPricer,
-    PricingPlan,
 )
 from cwboost.families.tree_learners import TreeLearners
 from cwboost.kernels import (
@@ -32,7 +32,7 @@ from cwboost.kernels.threads import threads_of_jobs
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
 
-__all__ = ["PartitionTrees", "TreePlan", "draw_code"]
+__all__ = ["PartitionTrees", "TreeCoordinator", "draw_code"]
 
 CODES = 256
 """Bins of a feature, missing values included."""
@@ -44,7 +44,7 @@ MOST_BYTES = 2**25
 """Bytes of rows that the client holds at a time."""
 
 
-class TreePlan(PricingPlan):
+class TreeCoordinator(Coordinator):
     """Trees on bins of all columns that the partitions share.
 
     Parameters
@@ -58,8 +58,8 @@ class TreePlan(PricingPlan):
         self.bins, self.settings = bins, settings
 
     @classmethod
-    def of_stumps(cls, bins: Bins, n_drawn: int | None = None) -> TreePlan:
-        """Return the plan of trees of one comparison that have the largest edge.
+    def of_stumps(cls, bins: Bins, n_drawn: int | None = None) -> TreeCoordinator:
+        """Return the coordinator for trees of one comparison that have the largest edge.
 
         Parameters
         ----------
@@ -74,9 +74,9 @@ class TreePlan(PricingPlan):
             "leaf_mass": 0.0,
             "max_features": bins.n_features if n_drawn is None else n_drawn,
         }
-        plan = cls(bins, settings)
-        plan.exact = n_drawn is None
-        return plan
+        coordinator = cls(bins, settings)
+        coordinator.exact = n_drawn is None
+        return coordinator
 
     def bind(self, X: Matrix, context: PartitionContext) -> PartitionTrees:
         binned = BinnedMatrix(X, self.bins, n_threads=context.n_threads)
@@ -102,7 +102,7 @@ class TreePlan(PricingPlan):
     def find_stumps(
         self, scales: np.ndarray, seed: int = 0
     ) -> Generator[object, tuple, tuple[FoundStumps, CategorySets | None]]:
-        """Find the best stump of every target, by a plan `of_stumps`; a conversation.
+        """Find the best stump of every target, with a coordinator `of_stumps`; a conversation.
 
         Parameters
         ----------

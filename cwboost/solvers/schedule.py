@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Schedule", "Settings"]
+__all__ = ["BoostingSettings", "Schedule"]
 
 POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 2
 """If no new column pays, epsilon falls by tenths to the first; the second is the passes added."""
@@ -19,7 +19,7 @@ pricing covers the family: the next sample, or the next kind of learner, may be 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class BoostingSettings:
     """Parameters of column generation.
 
     Parameters
@@ -70,7 +70,7 @@ class Schedule:
     that pays, which proves nothing of stage-wise coefficients or if it does not cover the family.
     """
 
-    def __init__(self, settings: Settings, exact: bool):
+    def __init__(self, settings: BoostingSettings, exact: bool):
         self._settings = settings
         self._exact = exact
         self.stop_reason: str | None = None

@@ -256,18 +256,18 @@ def check_partitions(family):
 
 def _check_partitions_of(family, X, weights, what, **facts):
     parts = np.split(X, [7, 8, len(X) // 2])
-    plan = _plan(family, parts, facts)
-    whole, edges = _priced_on_partitions(plan, [X], weights, what)
+    coordinator = _coordinator(family, parts, facts)
+    whole, edges = _priced_on_partitions(coordinator, [X], weights, what)
     for order in (1, -1):
-        plan = _plan(family, parts, facts)
-        learners, found = _priced_on_partitions(plan, parts, weights, what, order)
+        coordinator = _coordinator(family, parts, facts)
+        learners, found = _priced_on_partitions(coordinator, parts, weights, what, order)
         assert same_arrays(whole, learners), (
             f"{what}: the learners of {len(parts)} partitions are not those of one"
         )
         assert np.array_equal(edges, found), f"{what}: edges are {edges} and {found}"
 
 
-def _priced_on_partitions(plan, parts, weights, what, order=1):
+def _priced_on_partitions(coordinator, parts, weights, what, order=1):
     """Hold one conversation; return learners and edges."""
     scales = weight_scales(np.abs(weights).sum(axis=1))
     ends = np.cumsum([len(part) for part in parts])
@@ -275,15 +275,15 @@ def _priced_on_partitions(plan, parts, weights, what, order=1):
     for part, end in zip(parts, ends):
         here = slice(end - len(part), end)
         context = PartitionContext(places=np.arange(len(weights.T))[here], n_total=int(ends[-1]))
-        pricers.append(_pickled(plan).bind(part, context))
+        pricers.append(_pickled(coordinator).bind(part, context))
         own.append(PartitionWeights(weights[:, here], scales))
-    conversation = plan.choose(scales, np.random.default_rng(0), WHOLE)
+    conversation = coordinator.choose(scales, np.random.default_rng(0), WHOLE)
     question = next(conversation)
     while True:
         asked = _pickled(question)
         summaries = [p.summarise(w, asked) for p, w in zip(pricers, own)][::order]
         try:
-            question = conversation.send(reduce(plan.merge, map(_pickled, summaries)))
+            question = conversation.send(reduce(coordinator.merge, map(_pickled, summaries)))
         except StopIteration as end:
             chosen = end.value
             break
@@ -303,11 +303,11 @@ def _priced_on_partitions(plan, parts, weights, what, order=1):
     return learners, chosen.edges
 
 
-def _plan(family, parts, facts):
+def _coordinator(family, parts, facts):
     rng = np.random.default_rng(1)
     context = BindContext(n_targets=N_TARGETS, random_state=rng, **facts)
     descriptions = [_pickled(clone(family).describe(part)) for part in parts]
-    return clone(family).plan(descriptions, context)
+    return clone(family).coordinator(descriptions, context)
 
 
 def _pickled(value):

@@ -9,7 +9,7 @@ from cwboost.plugins.stumps.categories import stronger
 from cwboost.plugins.stumps.drawn import DrawingPricer
 from cwboost.plugins.stumps.learners import StumpLearners
 from cwboost.plugins.stumps.monotonic import MonotonicStumpPricer
-from cwboost.plugins.stumps.partitioned import StumpPlan
+from cwboost.plugins.stumps.partitioned import StumpCoordinator
 
 import cwboost
 from cwboost.kernels import (
@@ -93,7 +93,7 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     def describe(self, X):
         return FeatureSketch.of(X, 4 * self._checked_bins())
 
-    def plan(self, descriptions, context):
+    def coordinator(self, descriptions, context):
         max_bins, n_categories = self._checked_bins(), context.n_categories
         if n_categories is not None and n_categories.max(initial=0) >= max_bins:
             raise ValueError(
@@ -102,7 +102,7 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
                 "TreeFamily, which splits any number by rank"
             )
         bins = Bins.from_sketches(descriptions, max_bins, n_categories)
-        return StumpPlan.of_stumps(bins, self._n_drawn(bins.n_features))
+        return StumpCoordinator.of_stumps(bins, self._n_drawn(bins.n_features))
 
     def _n_drawn(self, n_features):
         if self.max_features is None:

@@ -7,10 +7,10 @@ from cwboost.plugins.stumps.learners import StumpLearners
 
 import cwboost
 
-__all__ = ["StumpPlan"]
+__all__ = ["StumpCoordinator"]
 
 
-class StumpPlan(cwboost.TreePlan):
+class StumpCoordinator(cwboost.TreeCoordinator):
     """Stumps with thresholds between bins, and with subsets of categories."""
 
     def choose(self, scales, rng, request):

@@ -174,14 +174,14 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         _check_int("max_bins", self.max_bins, 2, 256)
         return FeatureSketch.of(X, 4 * self.max_bins)
 
-    def plan(self, descriptions, context):
+    def coordinator(self, descriptions, context):
         self.check_partitioned()
         bins = Bins.from_sketches(
             descriptions, self.max_bins, n_categories=self._n_categories(context)
         )
         size = context.size or sum(own.n_rows for own in descriptions)
         settings = self._settings(size, bins.n_features)
-        return cwboost.TreePlan(bins, settings)
+        return cwboost.TreeCoordinator(bins, settings)
 
     def _depth(self, size):
         if isinstance(self.max_depth, str) and self.max_depth == "auto":

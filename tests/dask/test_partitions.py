@@ -172,7 +172,7 @@ def test_the_bytes_of_a_round_follow_the_formula(data):
     blocks, n_workers, n_rounds = split(X, y, *[23] * 63), 8, 2
     before = train(StumpFamily(), blocks, 0, C=1e4, n_workers=n_workers).crew
     training = train(StumpFamily(), blocks, n_rounds, C=1e4, n_workers=n_workers)
-    K, bins = len(training.setup.masses), training.setup.plan.bins
+    K, bins = len(training.setup.masses), training.setup.coordinator.bins
     codes = np.minimum(bins.n_bins + 1, 256).sum()
     assert training.n_rounds == n_rounds
     sums = n_workers * K * (16 * codes + 24)

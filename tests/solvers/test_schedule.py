@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cwboost import CWBoostClassifier
-from cwboost.solvers.schedule import MOST_IDLE, POLISHED, Schedule, Settings
+from cwboost.solvers.schedule import MOST_IDLE, POLISHED, BoostingSettings, Schedule
 
-TOTAL = Settings(C=1.0, solver="fcd", max_working_sets=4, epsilon=0.05, tol=1e-3)
+TOTAL = BoostingSettings(C=1.0, solver="fcd", max_working_sets=4, epsilon=0.05, tol=1e-3)
 
 
 def rounds_until_the_end(objectives, exact, tol=1e-3):

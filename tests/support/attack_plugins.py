@@ -111,10 +111,10 @@ def reading(how):
 class LastWins(StumpFamily):
     """Keeps the last summary of the partitions, not their sum."""
 
-    def plan(self, descriptions, context):
-        plan = super().plan(descriptions, context)
-        plan.merge = last
-        return plan
+    def coordinator(self, descriptions, context):
+        coordinator = super().coordinator(descriptions, context)
+        coordinator.merge = last
+        return coordinator
 
 
 class Unsets(TreeFamily):

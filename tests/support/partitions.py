@@ -16,7 +16,7 @@ from cwboost.dask.input.encoding import columns_of
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import effective_size, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
-from cwboost.solvers.schedule import Settings
+from cwboost.solvers.schedule import BoostingSettings
 
 
 class LocalCrew(Crew):
@@ -53,7 +53,7 @@ def train(
 ):
     """Return training on blocks (X, y) or (X, y, weight), done, with its crew as `crew`."""
     given = {"C": C, "solver": "fcd", "max_working_sets": 1, "tol": 0.0, **settings}
-    settings = Settings(**given)
+    settings = BoostingSettings(**given)
     chunks = [Chunk(index, "training", *block) for index, block in enumerate(blocks)]
     crew = LocalCrew(chunks, n_workers)
     rng = np.random.default_rng(seed)

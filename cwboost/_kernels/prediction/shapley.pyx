@@ -1,7 +1,7 @@
-"""Shapley values of weighted sums of binary trees: plans of the trees, and blocks over threads.
+"""Shapley values of weighted sums of binary trees: the trees, and blocks of rows over threads.
 
-See shapley.h for the mathematics. A plan holds what does not depend on the rows: the nodes with
-their nodes before of the same feature, and the tables of factors.
+See shapley.h for the mathematics. A `ShapleyTree` holds what does not depend on the rows: the nodes
+with their nodes before of the same feature, and the tables of factors.
 """
 
 from cython.parallel cimport prange
@@ -47,7 +47,7 @@ cdef void fill_step(cwb_shapley_step *step, double z, double z_before, bint has_
     step.gain_lost = weight * (-1 / (1 - t) - gain_before)
 
 
-cdef class TreePlan:
+cdef class ShapleyTree:
     """One tree, ready for `ShapleySum`.
 
     `outputs` are (n_nodes, n_outputs), `cover` is the weight of the examples of the background that
@@ -71,7 +71,7 @@ cdef class TreePlan:
         cdef const double[::1] points, weights
         self.nodes = <cwb_shapley_node *> malloc(n * sizeof(cwb_shapley_node))
         if self.nodes == NULL:
-            raise MemoryError("plan of a tree")
+            raise MemoryError("tree of Shapley values")
         whole = np.asarray(feature)
         self.features, slots = np.unique(whole[whole >= 0], return_inverse=True)
         cdef const int64_t[::1] slot = slots.astype(np.int64)
@@ -95,7 +95,7 @@ cdef class TreePlan:
         points, weights = quadrature(n_points)
         self.steps = <cwb_shapley_step *> malloc(n * n_points * sizeof(cwb_shapley_step))
         if self.steps == NULL:
-            raise MemoryError("plan of a tree")
+            raise MemoryError("tree of Shapley values")
         for q in range(n_points):
             for v in range(1, n):
                 u = self.nodes[v].before
@@ -138,7 +138,7 @@ cdef void add_block(
                         coef[k], out + 8 * n_features * scores[k])
 
 
-cdef struct Planned:
+cdef struct Term:
     # A tree with its place among the comparisons of all, its features and its coefficients.
     const cwb_shapley_tree *tree
     const int32_t *features
@@ -148,47 +148,47 @@ cdef struct Planned:
 
 
 cdef class ShapleySum:
-    """Shapley values of a weighted sum of the trees of a list of `TreePlan`.
+    """Shapley values of a weighted sum of the trees of a list of `ShapleyTree`.
 
     `coef` is a csr_array of shape (n_trees, n_scores).
     """
 
-    cdef list plans
-    cdef Planned *trees
+    cdef list trees
+    cdef Term *terms
     cdef int64_t n_features, n_comparisons, most_nodes, most_values
     cdef const double[::1] data
     cdef const int32_t[::1] indices
     cdef list features
 
-    def __cinit__(self, plans, coef, int64_t n_features):
-        cdef Py_ssize_t t, n = len(plans)
-        cdef TreePlan plan
+    def __cinit__(self, trees, coef, int64_t n_features):
+        cdef Py_ssize_t t, n = len(trees)
+        cdef ShapleyTree tree
         cdef const int32_t[::1] features
         cdef const int64_t[::1] indptr = coef.indptr.astype(np.int64)
-        self.plans, self.features, self.n_features = plans, [], n_features
+        self.trees, self.features, self.n_features = trees, [], n_features
         # One more, so that there is an address.
         self.data = np.append(coef.data, 0.0)
         self.indices = np.append(coef.indices, 0).astype(np.int32)
-        self.trees = <Planned *> malloc(max(1, n) * sizeof(Planned))
-        if self.trees == NULL:
-            raise MemoryError("plans of trees")
+        self.terms = <Term *> malloc(max(1, n) * sizeof(Term))
+        if self.terms == NULL:
+            raise MemoryError("trees of Shapley values")
         self.n_comparisons, self.most_nodes, self.most_values = 0, 1, 1
         for t in range(n):
-            plan = plans[t]
-            features = np.append(plan.features, 0).astype(np.int32)
+            tree = trees[t]
+            features = np.append(tree.features, 0).astype(np.int32)
             self.features.append(features)
-            self.trees[t].tree = &plan.tree
-            self.trees[t].features = &features[0]
-            self.trees[t].coef = &self.data[indptr[t]]
-            self.trees[t].scores = &self.indices[indptr[t]]
-            self.trees[t].n_coef = indptr[t + 1] - indptr[t]
-            self.trees[t].first_comparison = self.n_comparisons
-            self.n_comparisons += plan.tree.n_nodes // 2
-            self.most_nodes = max(self.most_nodes, plan.tree.n_nodes)
-            self.most_values = max(self.most_values, plan.tree.n_slots * plan.tree.n_outputs)
+            self.terms[t].tree = &tree.tree
+            self.terms[t].features = &features[0]
+            self.terms[t].coef = &self.data[indptr[t]]
+            self.terms[t].scores = &self.indices[indptr[t]]
+            self.terms[t].n_coef = indptr[t + 1] - indptr[t]
+            self.terms[t].first_comparison = self.n_comparisons
+            self.n_comparisons += tree.tree.n_nodes // 2
+            self.most_nodes = max(self.most_nodes, tree.tree.n_nodes)
+            self.most_values = max(self.most_values, tree.tree.n_slots * tree.tree.n_outputs)
 
     def __dealloc__(self):
-        free(self.trees)
+        free(self.terms)
 
     def add(self, const uint8_t[:, ::1] right, double[:, :, :, ::1] out, int n_threads):
         """Add the values of the rows to `out`, (n_blocks, n_scores, n_features, 8).
@@ -196,7 +196,7 @@ cdef class ShapleySum:
         Bit k of entry (b, c) of `right`, (n_blocks, n_comparisons), is set if row ``8 * b + k``
         goes right at comparison c.
         """
-        cdef Py_ssize_t n_blocks = right.shape[0], n_trees = len(self.plans), b
+        cdef Py_ssize_t n_blocks = right.shape[0], n_trees = len(self.trees), b
         if right.shape[1] != self.n_comparisons or out.shape[0] != n_blocks:
             raise ValueError("right and out must have one row per block")
         if n_blocks == 0 or self.n_comparisons == 0:
@@ -208,13 +208,13 @@ cdef class ShapleySum:
         cdef double[:, ::1] memory_ = memory
         cdef uint8_t[:, ::1] known_ = known
         for b in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
-            run_block(self.trees, n_trees, &right[b, 0], &known_[omp_get_thread_num(), 0],
+            run_block(self.terms, n_trees, &right[b, 0], &known_[omp_get_thread_num(), 0],
                       &memory_[omp_get_thread_num(), 0], self.most_nodes, self.n_features,
                       &out[b, 0, 0, 0])
 
 
 cdef void run_block(
-    const Planned *trees, int64_t n_trees, const uint8_t *right, uint8_t *known, double *memory,
+    const Term *trees, int64_t n_trees, const uint8_t *right, uint8_t *known, double *memory,
     int64_t most_nodes, int64_t n_features, double *out
 ) noexcept nogil:
     """Add the values of all trees to one block, in the order of the trees."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cwboost.families.composed.derived_learners import RESERVED, DerivedLearners
-from cwboost.families.composed.derived_partitions import DerivedPlan
+from cwboost.families.composed.derived_partitions import DerivedCoordinator
 from cwboost.families.composed.derived_pricing import DerivedPricer
 from cwboost.families.composed.drawing import DrawContext
 from cwboost.families.contract import BindContext, Capabilities, Pricer, WeakLearnerFamily
-from cwboost.families.partitioned import PartitionedFamily, PricingPlan
+from cwboost.families.partitioned import Coordinator, PartitionedFamily
 
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
@@ -223,9 +223,10 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
     def describe(self, X: Matrix) -> tuple[int, object]:
         return X.shape[1], self.summarise(X)
 
-    def plan(self, descriptions: list, context: BindContext) -> PricingPlan:
+    def coordinator(self, descriptions: list, context: BindContext) -> Coordinator:
         self.check_parameters(descriptions[0][0])
-        return DerivedPlan(self, [summary for _, summary in descriptions], context.class_counts)
+        summaries = [summary for _, summary in descriptions]
+        return DerivedCoordinator(self, summaries, context.class_counts)
 
 
 def _is_overridden(family: type[DerivedFeatureFamily], name: str) -> bool:

@@ -11,22 +11,22 @@ from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import (
     Chosen,
+    Coordinator,
     PartitionContext,
     PartitionPricer,
     PartitionWeights,
-    PricingPlan,
 )
-from cwboost.families.tree_partitions import PartitionTrees, TreePlan
+from cwboost.families.tree_partitions import PartitionTrees, TreeCoordinator
 from cwboost.kernels import BinnedMatrix, Bins, FeatureSketch
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["DerivedPlan"]
+__all__ = ["DerivedCoordinator"]
 
 BINS = 256
 """Largest number of bins of a derived feature."""
 
 
-class DerivedPlan(PricingPlan):
+class DerivedCoordinator(Coordinator):
     """The driver gathers the examples that `draw` sees, draws, and chooses between bins."""
 
     def __init__(self, family: WeakLearnerFamily, summaries: list, class_counts):
@@ -63,7 +63,7 @@ class DerivedPlan(PricingPlan):
 
     def _searched(self, drawn, bins, scales):
         """Return the best thresholds on derived features; a conversation."""
-        search, answer = TreePlan.of_stumps(bins).find_stumps(scales), None
+        search, answer = TreeCoordinator.of_stumps(bins).find_stumps(scales), None
         while True:
             try:
                 question = search.send(answer)

@@ -17,7 +17,7 @@ from cwboost.families.contract import (
     WeakLearnerFamily,
 )
 from cwboost.families.discovery import resolve_weak_learner
-from cwboost.families.partitioned import Chosen, PartitionedFamily, PartitionPricer, PricingPlan
+from cwboost.families.partitioned import Chosen, Coordinator, PartitionedFamily, PartitionPricer
 from cwboost.families.sealing.pricer import SealedPricer, bind_family
 
 if TYPE_CHECKING:
@@ -120,12 +120,12 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     def describe(self, X: Matrix) -> list:
         return [member.describe(X) for member in self._members()]
 
-    def plan(self, descriptions: list, context: BindContext) -> PricingPlan:
-        plans = {
-            member.name: member.plan([d[k] for d in descriptions], context)
+    def coordinator(self, descriptions: list, context: BindContext) -> Coordinator:
+        coordinators = {
+            member.name: member.coordinator([d[k] for d in descriptions], context)
             for k, member in enumerate(self._members())
         }
-        return MixedPlan(plans)
+        return MixedCoordinator(coordinators)
 
     def _members(self) -> list[WeakLearnerFamily]:
         families = self.families
@@ -183,24 +183,25 @@ class MixedPricer(Pricer):
         return Priced(learners, outputs[best], edges[best], target[best])
 
 
-class MixedPlan(PricingPlan):
-    """One plan per family, by its name; the best of their learners is chosen."""
+class MixedCoordinator(Coordinator):
+    """One coordinator per family, by its name; the best of their learners is chosen."""
 
-    def __init__(self, plans):
-        self.plans = plans
-        self.exact = all(plan.exact for plan in plans.values())
+    def __init__(self, coordinators):
+        self.coordinators = coordinators
+        self.exact = all(member.exact for member in coordinators.values())
 
     def bind(self, X, context):
-        return MixedPartition({name: plan.bind(X, context) for name, plan in self.plans.items()})
+        members = self.coordinators.items()
+        return MixedPartition({name: member.bind(X, context) for name, member in members})
 
     def merge(self, one, other):
         name, *own = one
-        return (name, *self.plans[name].merge(tuple(own), tuple(other[1:])))
+        return (name, *self.coordinators[name].merge(tuple(own), tuple(other[1:])))
 
     def choose(self, scales, rng, request):
         learners, edges, target = [], [], []
-        for name in self.plans:
-            conversation = self.plans[name].choose(scales, rng, request)
+        for name in self.coordinators:
+            conversation = self.coordinators[name].choose(scales, rng, request)
             chosen = yield from _addressed(name, conversation)
             learners.append(MixedLearners.of(name, chosen.learners))
             edges.append(chosen.edges)

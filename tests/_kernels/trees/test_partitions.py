@@ -41,16 +41,16 @@ def together(family, X, weights, known, divides=False):
     blocks = [X[rows] for rows in parts]
     if sp.issparse(X):
         blocks[0] = blocks[0].toarray()
-    plan = family.plan([family.describe(block) for block in blocks], known)
+    coordinator = family.coordinator([family.describe(block) for block in blocks], known)
     scales = weight_scales(np.abs(weights).sum(axis=1))
     contexts = [PartitionContext(places=rows, n_total=N) for rows in parts]
-    pricers = list(map(plan.bind, blocks, contexts))
+    pricers = list(map(coordinator.bind, blocks, contexts))
     given = [PartitionWeights(np.ascontiguousarray(weights[:, rows]), scales) for rows in parts]
     rng = known.random_state
     if divides:
-        conversation = plan.divide(len(weights), rng, PricingRequest())
+        conversation = coordinator.divide(len(weights), rng, PricingRequest())
     else:
-        conversation = plan.choose(scales, rng, PricingRequest())
+        conversation = coordinator.choose(scales, rng, PricingRequest())
     answer = None
     while True:
         try:
@@ -60,7 +60,7 @@ def together(family, X, weights, known, divides=False):
             found = [(p.outputs(learners), p.cells(learners)) for p in pricers]
             return end.value, parts, found
         replies = [pricer.summarise(own, question) for pricer, own in zip(pricers, given)]
-        answer = plan.merge(plan.merge(*replies[:2]), replies[2])
+        answer = coordinator.merge(coordinator.merge(*replies[:2]), replies[2])
 
 
 # Nodes are split by sums alone, by sums and rows in several messages, or by rows below the root.
