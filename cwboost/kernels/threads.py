@@ -44,7 +44,7 @@ def threads_of_jobs(n_jobs: int | None) -> int:
     int
     """
     if n_jobs is None:
-        return min(effective_n_jobs(), max_threads())
+        return min(effective_n_jobs(None), max_threads())
     if n_jobs > 0:
         return n_jobs
     return max(1, min(effective_n_jobs(-1), max_threads()) + 1 + n_jobs)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from threadpoolctl import threadpool_limits
 
 from cwboost.kernels import threads, usable_threads
@@ -100,12 +100,16 @@ def test_no_more_threads_than_cores(monkeypatch):
 
 
 @pytest.mark.parametrize("limit", [1, 3])
-def test_jobs_share_what_openmp_offers(monkeypatch, limit):
-    monkeypatch.setattr(threads, "effective_n_jobs", lambda n_jobs=None: {None: 5, -1: 8}[n_jobs])
+def test_jobs_share_what_openmp_offers(limit):
     with threadpool_limits(limit, "openmp"):
-        assert threads_of_jobs(-1) == threads_of_jobs(None) == limit
-        assert threads_of_jobs(-2) == max(1, limit - 1)
+        assert threads_of_jobs(None) == 1
         assert threads_of_jobs(7) == 7
+        with parallel_config("threading", n_jobs=5):
+            assert threads_of_jobs(None) == limit
+        with parallel_config("multiprocessing"):
+            all_left = threads_of_jobs(-1)
+            assert all_left == min(limit, effective_n_jobs(-1))
+            assert threads_of_jobs(-2) == max(1, all_left - 1)
 
 
 def test_workers_of_joblib_share_the_threads():
