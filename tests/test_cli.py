@@ -165,7 +165,7 @@ def test_plugins_lists_families_failures_and_reasons(tmp_path, monkeypatched, ca
     fine = next(line.split() for line in lines if line.startswith("fine"))
     wanted = "fine weak learner fine-dist 1.5 1 loaded missing_values deterministic"
     assert " ".join(fine) == wanted
-    bad = ["(bad)", "weak", "learner", "bad-dist", "0.2", "-"]
+    bad = ["bad", "weak", "learner", "bad-dist", "0.2", "-"]
     assert any(line.split()[:7] == [*bad, "failed"] for line in lines)
     assert "bad (bad-dist 0.2): ModuleNotFoundError: No module named 'nowhere_at_all'" in lines
     assert status == 1

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from cwboost.families.examination import AUTO, INIT_MODELS, WEAK_LEARNERS
-from cwboost.families.plugin_loading import index_others, index_own, normalise
+from cwboost.families.plugin_loading import normalise, other_plugins, own_plugins
 from cwboost.kernels.include import get_include
 
 __all__ = ["TEMPLATES", "write_plugin"]
@@ -52,7 +52,7 @@ def _refuse_taken(name: str) -> None:
     if importlib.util.find_spec(f"cwboost_{name}") is not None:
         owner = f"the installed module cwboost_{name}"
     for kind in (WEAK_LEARNERS, INIT_MODELS):
-        for plugin in (*index_own(kind), *index_others(kind)):
+        for plugin in (*own_plugins(kind), *other_plugins(kind)):
             distribution = normalise(plugin.distribution)
             if name in plugin.names or distribution == f"cwboost-{name.replace('_', '-')}":
                 owner = f"the installed plugin {plugin.distribution} {plugin.version}"

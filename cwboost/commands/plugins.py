@@ -99,16 +99,14 @@ def _list(results) -> int:
     for record in records:
         api = "-" if record.api_version is None else str(record.api_version)
         capabilities = " ".join(record.capabilities) or "-"
-        name = record.name or f"({record.entry_point})"
         source = record.distribution, record.version
-        rows.append((name, record.kind, *source, api, record.state, capabilities))
+        rows.append((record.name, record.kind, *source, api, record.state, capabilities))
     print(aligned(rows), file=results)
     failed = [record for record in records if record.error]
     if failed:
         print(file=results)
     for record in failed:
-        name = record.name or record.entry_point
-        print(f"{name} ({record.source}): {record.error}", file=results)
+        print(f"{record.name} ({record.source}): {record.error}", file=results)
     if not third_parties_enabled():
         print("\nPlugins of other distributions are disabled (CWBOOST_PLUGINS=0).", file=results)
     elif disabled := os.environ.get("CWBOOST_DISABLE_PLUGINS"):

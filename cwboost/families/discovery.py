@@ -16,13 +16,12 @@ from cwboost.families.examination import (
     INIT_MODELS,
     WEAK_LEARNERS,
     Kind,
-    PluginRecord,
     examine,
     kind_of,
     warn_of_age,
 )
 from cwboost.families.init_contract import InitModel
-from cwboost.families.plugin_loading import is_own, normalise
+from cwboost.families.plugin_loading import PluginRecord, other_plugins, own_plugins
 from cwboost.families.registry import FamilyError, Registry
 
 __all__ = [
@@ -96,10 +95,10 @@ def get_plugin(kind: Kind, name: str) -> type:
 def distribution_of(plugin_class: type[WeakLearnerFamily | InitModel]) -> tuple[str, str] | None:
     """Return name and version of the distribution that brings a class as a plugin; None if none."""
     registry = _registry if issubclass(plugin_class, WeakLearnerFamily) else _init_models
-    for record in registry.find(plugin_class.name):
-        if record.plugin_class is plugin_class and not record.is_registered:
-            return record.distribution, record.version
-    return None
+    record = registry.find(plugin_class.name)
+    if record is None or record.is_registered or record.plugin_class is not plugin_class:
+        return None
+    return record.distribution, record.version
 
 
 def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFamily]:
@@ -176,18 +175,16 @@ def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearne
 def list_plugins() -> list[PluginRecord]:
     """Return a record of every family, init model and failure; imports all plugins.
 
-    cwboost's own come first, then those registered at run time, then the others by distribution.
+    Of each kind, cwboost's own come first, then those registered at run time, then the others by
+    distribution.
     """
-
-    def place(record):
-        owner = record.distribution
-        return not is_own(owner), not record.is_registered, normalise(owner)
-
-    return sorted([*_registry.all(), *_init_models.all()], key=place)
+    return [*_registry.all(), *_init_models.all()]
 
 
 def refresh() -> None:
     """Forget what was discovered, so that packages installed since are found."""
+    for cached in (own_plugins, other_plugins):
+        cached.cache_clear()
     _registry.clear()
     _init_models.clear()
 

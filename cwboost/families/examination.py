@@ -1,12 +1,11 @@
-"""Conditions on a class that is to be a weak learner or init model, and the record kept for it."""
+"""Conditions on a class that is to be a weak learner or init model."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFamily, WeakLearners
 from cwboost.families.init_contract import FittedInit, InitModel
@@ -15,7 +14,6 @@ __all__ = [
     "INIT_MODELS",
     "WEAK_LEARNERS",
     "Kind",
-    "PluginRecord",
     "describe_error",
     "examine",
     "kind_of",
@@ -27,10 +25,9 @@ __all__ = [
 class Kind:
     """What plugins can be.
 
-    Messages and `PluginRecord` call it `noun`. `group` is that of the entry points. A plugin
-    derives from `base`, and its attribute `result` names the class of what it finds or fits, which
-    derives from `result_base`. `shipped` are own classes that no entry point names, as
-    ``module:name``, by their registered names.
+    Messages call it `noun`. `group` is that of the entry points. A plugin derives from `base`, and
+    its attribute `result` names the class of what it finds or fits, which derives from
+    `result_base`.
     """
 
     noun: str
@@ -38,29 +35,10 @@ class Kind:
     base: type
     result: str
     result_base: type
-    shipped: Mapping[str, str]
 
 
-WEAK_LEARNERS = Kind(
-    "weak learner",
-    "cwboost",
-    WeakLearnerFamily,
-    "learners_type",
-    WeakLearners,
-    {
-        "mixed": "cwboost.families.composed.mixed:MixedFamily",
-        "sklearn": "cwboost.families.composed.sklearn_family:SklearnFamily",
-    },
-)
-
-INIT_MODELS = Kind(
-    "init model",
-    "cwboost.init",
-    InitModel,
-    "fitted_type",
-    FittedInit,
-    {"sklearn": "cwboost.families.init_models:SklearnInit"},
-)
+WEAK_LEARNERS = Kind("weak learner", "cwboost", WeakLearnerFamily, "learners_type", WeakLearners)
+INIT_MODELS = Kind("init model", "cwboost.init", InitModel, "fitted_type", FittedInit)
 
 OLDEST_API_VERSION = 1
 """Oldest accepted version of the contract."""
@@ -69,56 +47,6 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 AUTO = "auto"
 """What parameters call the automatic choice, hence no name of a plugin."""
-
-
-@dataclass(frozen=True)
-class PluginRecord:
-    """Record of one weak learner or init model, or of a plugin that failed before it had one.
-
-    Parameters
-    ----------
-    kind : {"weak learner", "init model"}
-    name : str or None
-        Registered name; None if the plugin failed before it named one.
-    distribution, version : str
-        The installed distribution that declares the entry point.
-    entry_point : str
-        Name of the entry point.
-    state : {"loaded", "failed", "conflict", "disabled"}
-        Only what is loaded can be used.
-    error : str or None
-        Why it cannot be used; None if it is loaded or disabled.
-    api_version : int or None
-        Version of the contract that it declares; None if it declares none.
-    capabilities : tuple of str
-        What a weak learner declares with its default hyper-parameters.
-    plugin_class : type or None
-        The class, if it is loaded.
-    exception : BaseException or None
-        The plugin's exception, as the cause of a later error.
-    is_registered : bool
-        True for a class registered at run time, whose module stands for a distribution.
-    """
-
-    kind: str
-    name: str | None
-    distribution: str
-    version: str
-    entry_point: str
-    state: str
-    error: str | None = None
-    api_version: int | None = None
-    capabilities: tuple[str, ...] = ()
-    plugin_class: type | None = field(default=None, repr=False)
-    exception: BaseException | None = field(default=None, repr=False, compare=False)
-    is_registered: bool = field(default=False, repr=False)
-
-    @property
-    def source(self) -> str:
-        """Return the owner as messages name it."""
-        if self.is_registered:
-            return f"the class {self.distribution}.{self.entry_point}"
-        return f"{self.distribution} {self.version}".rstrip()
 
 
 def examine(kind: Kind, plugin_class, instance=None) -> tuple[str, ...]:

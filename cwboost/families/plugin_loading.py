@@ -12,31 +12,25 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import metadata
 
 import pluggy
 
 from cwboost import hookspecs
-from cwboost.families.examination import (
-    WEAK_LEARNERS,
-    Kind,
-    PluginRecord,
-    describe_error,
-    examine,
-    kind_of,
-)
+from cwboost.families.examination import WEAK_LEARNERS, Kind, describe_error, examine, kind_of
 
 __all__ = [
     "Plugin",
-    "index_others",
-    "index_own",
-    "is_own",
+    "PluginRecord",
+    "is_off",
     "load_plugin",
     "normalise",
-    "record_of",
-    "switched_off",
+    "other_plugins",
+    "own_plugins",
     "third_parties_enabled",
 ]
 
@@ -47,39 +41,84 @@ OWN_DISTRIBUTION = "cwboost"
 class Plugin:
     """What a distribution declares: entry points of these names that lead to one object.
 
-    If reading the metadata raised `damage`, there are no names.
+    If they could not be read, `entry_point` is the error.
     """
 
     distribution: str
     version: str
     names: tuple[str, ...]
-    entry_point: metadata.EntryPoint | None
-    damage: Exception | None = None
+    entry_point: metadata.EntryPoint | Exception
+
+    def record(self, kind: Kind, name: str, exception=None) -> PluginRecord:
+        return PluginRecord(kind.noun, name, self.distribution, self.version, exception=exception)
+
+
+@dataclass(frozen=True)
+class PluginRecord:
+    """Record of one weak learner or init model, or of a plugin that failed before it had one.
+
+    Parameters
+    ----------
+    kind : {"weak learner", "init model"}
+    name : str
+        Registered name; that of the entry point if the plugin failed before it named one.
+    distribution, version : str
+        The installed distribution that declares the entry point.
+    capabilities : tuple of str
+        What a weak learner declares with its default hyper-parameters.
+    plugin_class : type or None
+        The class, if it can be used.
+    exception : BaseException or None
+        Why it cannot be used.
+    is_registered : bool
+        True for a class registered at run time, whose module stands for a distribution.
+    """
+
+    kind: str
+    name: str
+    distribution: str
+    version: str
+    capabilities: tuple[str, ...] = ()
+    plugin_class: type | None = field(default=None, repr=False)
+    exception: BaseException | None = field(default=None, repr=False, compare=False)
+    is_registered: bool = field(default=False, repr=False)
 
     @property
-    def key(self) -> tuple[str, str]:
-        return self.distribution, self.entry_point.value if self.entry_point else ""
+    def state(self) -> str:
+        """Return "loaded", "failed" or "disabled"; only what is loaded can be used."""
+        if self.plugin_class is not None:
+            return "loaded"
+        return "disabled" if self.exception is None else "failed"
 
-    def record(self, kind: Kind, entry_point: str, **found) -> PluginRecord:
-        """Return a record of what an entry point brings; `found` are its fields."""
-        found = {"kind": kind.noun, "name": None} | found
-        return PluginRecord(
-            distribution=self.distribution, version=self.version, entry_point=entry_point, **found
-        )
+    @property
+    def error(self) -> str | None:
+        """Return why it cannot be used; None if it is loaded or disabled."""
+        return None if self.exception is None else describe_error(self.exception)
+
+    @property
+    def api_version(self) -> int | None:
+        """Return the version of the contract that a loaded class declares."""
+        return getattr(self.plugin_class, "api_version", None)
+
+    @property
+    def source(self) -> str:
+        """Return the owner as messages name it."""
+        if self.is_registered:
+            return f"the class {self.distribution}.{self.plugin_class.__qualname__}"
+        return f"{self.distribution} {self.version}".rstrip()
 
 
 # -------------------------------------------------------------------------------- metadata
 
 
-def index_own(kind: Kind) -> list[Plugin]:
-    """Return the plugins of cwboost's own distribution, and the classes that it composes."""
-    own = metadata.distribution(OWN_DISTRIBUTION)
-    composed = [metadata.EntryPoint(*item, kind.group) for item in kind.shipped.items()]
-    plugins = [Plugin(OWN_DISTRIBUTION, own.version, (point.name,), point) for point in composed]
-    return [*_plugins_of(own, kind.group), *plugins]
+@cache
+def own_plugins(kind: Kind) -> list[Plugin]:
+    """Return the plugins of cwboost's own distribution."""
+    return list(_plugins_of(metadata.distribution(OWN_DISTRIBUTION), kind.group))
 
 
-def index_others(kind: Kind) -> list[Plugin]:
+@cache
+def other_plugins(kind: Kind) -> list[Plugin]:
     """Return the plugins of other distributions, of each name the first on the path, sorted."""
     found: dict[str, metadata.Distribution] = {}
     for distribution in metadata.distributions():
@@ -94,11 +133,11 @@ def _plugins_of(distribution: metadata.Distribution, group: str) -> Iterator[Plu
     except Exception as error:
         # Damaged files of packages without a plugin are ignored.
         if f"[{group}]" in (distribution.read_text("entry_points.txt") or ""):
-            yield Plugin(*_label(distribution), (), None, error)
+            yield Plugin(*_label(distribution), ("entry_points.txt",), error)
         return
-    by_value: dict[str, list[metadata.EntryPoint]] = {}
+    by_value = defaultdict(list)
     for entry_point in entry_points:
-        by_value.setdefault(entry_point.value, []).append(entry_point)
+        by_value[entry_point.value].append(entry_point)
     for points in by_value.values():
         yield Plugin(*_label(distribution), tuple(point.name for point in points), points[0])
 
@@ -117,11 +156,6 @@ def normalise(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def is_own(distribution: str) -> bool:
-    """Return True for the distribution of cwboost."""
-    return normalise(distribution) == OWN_DISTRIBUTION
-
-
 def third_parties_enabled() -> bool:
     """Return True if other distributions are searched (see ``CWBOOST_PLUGINS``)."""
     value = os.environ.get("CWBOOST_PLUGINS", "1")
@@ -130,11 +164,12 @@ def third_parties_enabled() -> bool:
     return value == "1"
 
 
-def switched_off(distribution: str, name: str) -> bool:
-    """Return True if ``CWBOOST_DISABLE_PLUGINS`` has the distribution or the name."""
+def is_off(distribution: str, name: str) -> bool:
+    """Return True if ``CWBOOST_DISABLE_PLUGINS`` has the distribution, not cwboost, or the name."""
     given = os.environ.get("CWBOOST_DISABLE_PLUGINS", "").split(",")
     off = {normalise(one.strip()) for one in given if one.strip()}
-    return not is_own(distribution) and not off.isdisjoint(map(normalise, (distribution, name)))
+    owner = normalise(distribution)
+    return owner != OWN_DISTRIBUTION and not off.isdisjoint((owner, normalise(name)))
 
 
 # -------------------------------------------------------------------------------- loading
@@ -145,20 +180,17 @@ def load_plugin(plugin: Plugin, kind: Kind) -> list[PluginRecord]:
 
     Return one record per registered object, or one per entry point with the reason for none.
     """
-    error = plugin.damage
     try:
-        candidates = [] if plugin.entry_point is None else _candidates(plugin.entry_point, kind)
-    except (Exception, SystemExit) as raised:
-        candidates, error = [], raised
-    if candidates:
-        return [record_of(plugin, kind, one) for one in candidates]
-    text = describe_error(error) if error else f"the plugin registered no {kind.noun}"
-    failure = {"state": "failed", "error": text, "exception": error}
-    return [plugin.record(kind, name, **failure) for name in plugin.names or [""]]
+        candidates = _candidates(plugin.entry_point, kind)
+    except (Exception, SystemExit) as error:
+        return [plugin.record(kind, name, error) for name in plugin.names]
+    return [_examined(plugin, kind, candidate) for candidate in candidates]
 
 
-def _candidates(entry_point: metadata.EntryPoint, kind: Kind) -> list:
+def _candidates(entry_point: metadata.EntryPoint | Exception, kind: Kind) -> list:
     """Return the class that an entry point names, or what its module's hook registers."""
+    if isinstance(entry_point, Exception):
+        raise entry_point
     plugin = entry_point.load()
     if isinstance(plugin, type):
         return [plugin]
@@ -169,26 +201,22 @@ def _candidates(entry_point: metadata.EntryPoint, kind: Kind) -> list:
     manager.add_hookspecs(hookspecs)
     manager.register(plugin, name=entry_point.name)
     manager.check_pending()
-    if not manager.hook.cwboost_register_families.get_hookimpls():
-        raise TypeError(
-            f"{entry_point.value} is no class and implements no hook of cwboost: let the entry "
-            "point name the class, as in 'module:Class'"
-        )
     candidates: list = []
     manager.hook.cwboost_register_families(register=candidates.append)
+    if not candidates:
+        raise TypeError(
+            f"{entry_point.value} must be a class, as in 'module:Class', or implement the hook "
+            f"cwboost_register_families, which must register a {kind.noun}"
+        )
     return candidates
 
 
-def record_of(plugin: Plugin, kind: Kind, candidate) -> PluginRecord:
+def _examined(plugin: Plugin, kind: Kind, candidate) -> PluginRecord:
     """Return the record of one object that a plugin registers, which may be of any type."""
-    name, api_version = (getattr(candidate, field, None) for field in ("name", "api_version"))
-    if not (isinstance(candidate, type) and isinstance(name, str)):
-        name = None
-    entry_point = name if name in plugin.names else plugin.names[0]
-    record = plugin.record(kind, entry_point, name=name, state="loaded")
-    if isinstance(api_version, int):
-        record = replace(record, api_version=api_version)
+    name = getattr(candidate, "name", None)
+    is_named = isinstance(candidate, type) and isinstance(name, str)
+    record = plugin.record(kind, name if is_named else plugin.names[0])
     try:
         return replace(record, capabilities=examine(kind, candidate), plugin_class=candidate)
     except (Exception, SystemExit) as error:
-        return replace(record, state="failed", error=describe_error(error), exception=error)
+        return replace(record, exception=error)

@@ -80,5 +80,5 @@ def test_names_of_shipped_and_of_two_init_models_are_refused(installed):
     assert get_init("kernel").__module__.startswith("cwboost.plugins.kernel")
     installed(target="one_flat:Acme", distribution="one-dist")
     installed(target="other_flat:Acme", distribution="other-dist")
-    with pytest.raises(FamilyError, match=r"registered by one-dist 3 and other-dist 3"):
+    with pytest.raises(FamilyError, match=r"taken by one-dist 3 and other-dist 3"):
         get_init("flat")

@@ -7,6 +7,7 @@ from plugin_folder import write_distribution
 
 from cwboost import get_include
 from cwboost.commands._plugin_writer import TEMPLATES, write_plugin
+from cwboost.families import discovery
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,6 +56,7 @@ def test_names_of_installed_plugins_and_modules_are_refused(tmp_path, monkeypatc
     monkeypatch.syspath_prepend(str(tmp_path))
     write_distribution(tmp_path, "cwboost-here", "2", {"x": "x"}, {})
     write_distribution(tmp_path, "else", "3", {"there": "x"}, {"cwboost_module": ""})
+    discovery.refresh()
     cases = {"here": "cwboost-here 2", "there": "else 3", "module": "module cwboost_module"}
     for name, owner in cases.items():
         with pytest.raises(ValueError, match=owner):

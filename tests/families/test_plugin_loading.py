@@ -24,6 +24,8 @@ from cwboost.families.discovery import FamilyError, get_family
 
 SUBCLASS = "plugin must be a subclass of WeakLearnerFamily, got "
 ASKS = "cwboost.get_family('stump')"
+ENTRY = "broken_plugin"
+NO_HOOK = "must be a class, .* or implement the hook .* which must register a weak learner"
 FOR_VERSION_1 = "accepts versions 1 to 1: "
 
 
@@ -36,23 +38,23 @@ def versioned(number):
     return changed("api_version = 1", f"api_version = {number}")
 
 
-# What a plugin holds, the name that its record has, and its error.
+# What a plugin holds, the name of its record (that of the entry point if it has none), its error.
 REJECTED = {
-    "import error": ("import a_module_that_nobody_has\n", None, "a_module_that_nobody_has"),
-    "syntax error": ("def broken(:\n", None, "SyntaxError"),
-    "exit while importing": ("raise SystemExit(3)\n", None, "SystemExit: 3"),
-    "wrong hook signature": (changed("(register):", "(registry):"), None, "registry"),
-    "unknown hook": (changed("cwboost_register_families", "cwboost_fa"), None, "cwboost_fa"),
-    "hook without decorator": (changed(HOOK), None, "implements no hook"),
-    "nothing registered": (changed(REGISTER, "pass"), None, "registered no weak learner"),
-    "raises while registering": (changed(REGISTER, "raise OSError('no')"), None, "OSError: no"),
-    "raises later": (changed(REGISTER, f"{REGISTER}\n1 / 0"), None, "ZeroDivisionError"),
-    "not a class": (changed(REGISTER, f"{REGISTER[:-1]}())"), None, f"{SUBCLASS}ReferenceStump"),
-    "not a family": (changed(REGISTER, "register(dict)"), None, f"{SUBCLASS}the class dict"),
+    "import error": ("import a_module_that_nobody_has\n", ENTRY, "a_module_that_nobody_has"),
+    "syntax error": ("def broken(:\n", ENTRY, "SyntaxError"),
+    "exit while importing": ("raise SystemExit(3)\n", ENTRY, "SystemExit: 3"),
+    "wrong hook signature": (changed("(register):", "(registry):"), ENTRY, "registry"),
+    "unknown hook": (changed("cwboost_register_families", "cwboost_fa"), ENTRY, "cwboost_fa"),
+    "hook without decorator": (changed(HOOK), ENTRY, NO_HOOK),
+    "nothing registered": (changed(REGISTER, "pass"), ENTRY, NO_HOOK),
+    "raises while registering": (changed(REGISTER, "raise OSError('no')"), ENTRY, "OSError: no"),
+    "raises later": (changed(REGISTER, f"{REGISTER}\n1 / 0"), ENTRY, "ZeroDivisionError"),
+    "not a class": (changed(REGISTER, f"{REGISTER[:-1]}())"), ENTRY, f"{SUBCLASS}ReferenceStump"),
+    "not a family": (changed(REGISTER, "register(dict)"), ENTRY, f"{SUBCLASS}the class dict"),
     "older API": (versioned(0), "broken", f"version 0 .* {FOR_VERSION_1}the plugin needs"),
     "newer API": (versioned(2), "broken", f"version 2 .* {FOR_VERSION_1}cwboost is"),
     "no API version": (changed("api_version = 1"), "broken", "must be an int, got None"),
-    "no name": (changed('name = "broken"'), None, "name must be"),
+    "no name": (changed('name = "broken"'), ENTRY, "name must be"),
     "odd name": (family_source("../broken"), "../broken", "name must be"),
     "name of a built-in": (family_source("stump"), "stump", "'stump' is taken by cwboost"),
     "abstract class": (changed("def bind(", "def tie("), "broken", "does not define bind"),
@@ -69,14 +71,13 @@ def test_a_broken_plugin_is_listed_explained_and_disturbs_nothing(case, healthy)
     healthy("broken-dist", "0.3", broken_plugin=source)
     record = only_record("broken-dist")
     assert (record.version, record.name, record.state) == ("0.3", family, "failed")
-    assert record.entry_point == "broken_plugin"
     assert record.plugin_class is None
     assert re.search(error, record.error), record.error
     assert_healthy_undisturbed()
     if case == "name of a built-in":
         return
     with pytest.raises(FamilyError, match=error) as caught:
-        get_family(family or "broken_plugin")
+        get_family(family)
     assert "broken-dist 0.3" in str(caught.value)
     if case == "import error":
         assert isinstance(caught.value.__cause__, ModuleNotFoundError)

@@ -56,8 +56,8 @@ def test_two_families_of_one_name_name_both_distributions(healthy):
     healthy("left-dist", "1.0", left_plugin=family_source("twin"))
     healthy("right-dist", "2.0", right_plugin=family_source("twin"))
     for record in (only_record("left-dist"), only_record("right-dist")):
-        assert (record.name, record.state) == ("twin", "conflict")
-        assert "left-dist 1.0" in record.error and "right-dist 2.0" in record.error
+        assert (record.name, record.state) == ("twin", "failed")
+        assert "taken by left-dist 1.0 and right-dist 2.0: uninstall one" in record.error
         assert record.plugin_class is None
     with pytest.raises(FamilyError, match=r"left-dist 1\.0.*right-dist 2\.0"):
         get_family("twin")
