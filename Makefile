@@ -88,7 +88,7 @@ test-aarch64: $(STAMPS)/test
 	sh tools/run_tests.sh $(BIN)/python -k emulator $(ARGS)
 
 # tests/support/attack.py says what can be attacked. Every allocation and line: TIMES=1000000.
-ATTACKS ?= models checkpoints onnx
+ATTACKS ?= models checkpoints
 TIMES ?= 50000
 attack: $(STAMPS)/test
 	$(BIN)/python tests/support/attack.py --times $(TIMES) $(ARGS) $(ATTACKS)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from models import paper
+from models import paper, stages
 from reference_family import ReferenceLearners, ReferenceStump
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
@@ -64,6 +64,33 @@ def test_float32_features(family):
 def test_labels(labels):
     X, y = load_iris(return_X_y=True)
     assert_same_answers(paper(n_estimators=4).fit(X, labels[y]), X)
+
+
+def odd_columns(rng, n=40):
+    """Columns of few, constant, huge, tiny and neighbouring numbers, and of zeros of both signs."""
+    return np.column_stack(
+        [
+            rng.integers(0, 3, n),
+            np.full(n, 0.1),
+            rng.normal(size=n) * 10.0 ** rng.integers(-40, 37, n),
+            np.float32(1) + np.spacing(np.float32(1)) * rng.integers(-2, 3, n),
+            1.0 + np.spacing(1.0) * rng.integers(-2, 3, n),
+            rng.choice([0.0, -0.0, 5e-324, -5e-324, 1e-45], n),
+        ]
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("family", ["stump", "tree"])
+def test_odd_numbers(family, seed, dtype):
+    """Projections of them would be sums in another order."""
+    rng = np.random.default_rng(seed)
+    with np.errstate(under="ignore"):
+        X = odd_columns(rng).astype(dtype)
+    X[rng.random(X.shape) < 0.2 * (seed % 2)] = np.nan
+    clf = stages(family, C=1e6, n_estimators=12).fit(X, rng.integers(0, 2 + seed, 40))
+    assert_same_answers(clf, X, dtype=dtype)
 
 
 def test_no_rows_and_no_learner_at_all():

@@ -1,19 +1,24 @@
-"""Common behaviour of the four baselines, by the same tests for each."""
+"""Common behaviour of all classifiers, by the same tests for each."""
 
 import numpy as np
 import pytest
+from models import paper, stages
 from sklearn.base import clone
 
 from cwboost import (
     AdaBoostECCClassifier,
     AdaBoostMHClassifier,
     AdaBoostMOClassifier,
+    CWBoostClassifier,
     MultiBoostClassifier,
 )
 from cwboost.callbacks import TimeLimit
 from cwboost.ensemble.growing import HISTORY_NAMES
 
 MODELS = [
+    paper(C=1e3, n_estimators=15),
+    stages(C=1e5, n_estimators=15),
+    stages("tree", C=1e5, n_estimators=15, learning_rate=0.3),
     MultiBoostClassifier(solver="fcd", C=1e3, n_estimators=15),
     AdaBoostMHClassifier(n_estimators=15),
     AdaBoostECCClassifier(n_estimators=15),
@@ -31,15 +36,18 @@ def test_history_and_attributes(model, vowel):
     train, held = np.arange(len(y)) % 3 > 0, np.arange(len(y)) % 3 == 0
     model.fit(X[train], y[train], X_val=X[held], y_val=y[held])
     assert model.n_iter_ == 15 and model.stop_reason_ == "n_estimators"
-    assert set(HISTORY_NAMES) < set(model.history_)
+    assert set(HISTORY_NAMES) <= set(model.history_)
     for values in model.history_.values():
         assert values.shape == (15,) and values.dtype.kind in "fi"
-    shared = isinstance(model, MultiBoostClassifier)
-    assert np.isnan(model.history_["dual_bound"]).all() != shared
+    exact = isinstance(model, (MultiBoostClassifier, CWBoostClassifier)) and (
+        model.weak_learner == "stump"
+    )
+    assert np.isnan(model.history_["dual_bound"]).all() != exact
     stages = zip(model.staged_predict(X[train]), model.staged_predict(X[held]))
     for r, (on_train, on_held) in enumerate(stages):
         assert model.history_["train_error"][r] == pytest.approx(np.mean(on_train != y[train]))
         assert model.history_["valid_error"][r] == pytest.approx(np.mean(on_held != y[held]))
+        assert model.history_["n_nonzero"][r] == model.ensemble_.coef(r + 1).nnz
 
 
 def test_training_descends(model, vowel):

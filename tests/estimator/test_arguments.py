@@ -1,15 +1,22 @@
 """What no argument can mean is refused by the name of the argument, by every estimator."""
 
 import datetime
+import warnings
 from decimal import Decimal
 from inspect import signature
 
 import numpy as np
 import pytest
-from models import CLASSIFIERS
+from models import CLASSIFIERS, paper
 from sklearn.model_selection import GroupKFold, KFold
 
-from cwboost import CWBoostClassifier, CWBoostClassifierCV, TreeFamily
+from cwboost import (
+    AdaBoostMOClassifier,
+    CWBoostClassifier,
+    CWBoostClassifierCV,
+    MultiBoostClassifier,
+    TreeFamily,
+)
 from cwboost.callbacks import Checkpoint, TimeLimit
 
 N = 60
@@ -30,7 +37,12 @@ WEIGHTS = {
     "zeros": 0 * ONES,
     "too large": 1e308 * ONES,
 }
-SEEDS = [np.random.default_rng(0), "0", 1.5, -1, 2**32, [1]]
+
+
+def named(*values):
+    return {str(value): value for value in values}
+
+
 ODD = {
     "y": {
         "complex": Y + 1j,
@@ -39,9 +51,11 @@ ODD = {
         "decimals": [Decimal(int(one)) for one in Y],
         "dates of Python": [datetime.date(2020, 1, 1 + one) for one in Y],
         "fractions": Y / 3,
+        "of several types": np.array(["a", 1, 2.5], dtype=object)[Y],
     },
     "sample_weight": WEIGHTS,
     "sample_weight_val": WEIGHTS,
+    "y_val": {"unknown": Y + 1, "of another type": Y.astype(str)},
     "groups": {"too few": Y[1:], "a matrix": Y[:, None], "gaps": [None] * N, "one": "all"},
     "class_weight": {
         "a word": "balancd",
@@ -49,15 +63,40 @@ ODD = {
         "a list": [1, 2, 3],
         "text": {0: "1x"},
         "unknown": {5: 1},
+        **{f"{odd}": {1: odd} for odd in (np.nan, np.inf, -1.0)},
     },
-    "random_state": dict(zip(map(str, SEEDS), SEEDS)),
-    "learning_rate": {"subnormal": 1e-310, "zero": 0.0, "text": "0.1", "nan": np.nan},
+    "random_state": named(np.random.default_rng(0), "0", 1.5, -1, 2**32, [1]),
+    "n_estimators": named(0, 2.5, "many"),
+    "n_jobs": named(0, "2"),
+    "verbose": named(-1, "yes"),
+    "callbacks": {"no list": TimeLimit(1.0)},
+    "C": named(0, np.inf, 1.1e150, "big"),
+    "solver": named("mosek"),
+    "tol": named("small"),
+    "correction": named("partial"),
+    "epsilon": named(-1),
+    "subsample": named(0.0),
+    "learning_rate": named(1e-310, 0.0, "0.1", np.nan, 1.5),
     "early_stopping": {
         "two classes only": "roc_auc",
+        "unknown": "auc",
         "text": lambda *_: "x",
         "nothing": lambda *_: None,
         "a class": KFold,
     },
+    "n_iter_no_change": named("long"),
+    "gap_tol": named(0.0),
+    "smoothing": named(0.0),
+    "code": {
+        "unknown": "ecoc",
+        "words that are the same": np.ones((3, 3)),
+        "zeros": np.zeros((3, 3)),
+        "a word too many": np.ones((4, 3)),
+    },
+    "code_size": named(4, 1),
+    "Cs": named((), (1, 0), (np.nan,)),
+    "rounds_per_C": named(0, 2.5),
+    "estimator": {"no classifier": KFold(), "one that stops": paper(early_stopping=True)},
     "cv": {
         "a class": KFold,
         "a word": "x",
@@ -72,19 +111,20 @@ ODD = {
 
 def made(estimator, params):
     if estimator is CWBoostClassifierCV:
-        own = {name: params[name] for name in params if name == "cv"}
+        own = {name: params[name] for name in params if name in signature(estimator).parameters}
         others = {name: params[name] for name in params if name not in own}
         template = CWBoostClassifier("stump", **{"n_estimators": 2} | others)
-        return CWBoostClassifierCV(template, Cs=[1e4], **{"cv": 2} | own)
+        return CWBoostClassifierCV(**{"estimator": template, "Cs": [1e4], "cv": 2} | own)
     return estimator("stump", **{"n_estimators": 2} | params)
 
 
 def cases():
     for estimator in [*CLASSIFIERS, CWBoostClassifierCV]:
-        takes = signature(estimator.fit).parameters
-        has = signature(CWBoostClassifier if estimator is CWBoostClassifierCV else estimator)
+        takes, has = set(signature(estimator.fit).parameters), set(signature(estimator).parameters)
+        if estimator is CWBoostClassifierCV:
+            has = (has | set(signature(CWBoostClassifier).parameters)) - {"n_jobs"}
         for name, values in ODD.items():
-            if name in takes or name in has.parameters:
+            if name in takes | has:
                 yield from (pytest.param(estimator, name, kind) for kind in values)
 
 
@@ -92,10 +132,57 @@ def cases():
 def test_what_an_argument_cannot_mean_is_refused_by_its_name(estimator, name, kind):
     given = {name: ODD[name][kind]}
     of_fit = given.keys() & signature(estimator.fit).parameters.keys()
-    held_out = {"X_val": X, "y_val": Y} if name == "sample_weight_val" else {}
+    held_out = {"X_val": X, "y_val": Y} if name.endswith("_val") else {}
     model = made(estimator, {} if of_fit else given)
     with pytest.raises((TypeError, ValueError), match=f"^{name} must "):
-        model.fit(**{"X": X, "y": Y, **held_out} | (given if of_fit else {}))
+        model.fit(**{"X": X, "y": Y} | held_out | (given if of_fit else {}))
+
+
+def stop_early(state):
+    return True
+
+
+TOTAL = {"weak_learner": "stump", "correction": "total"}
+REFUSED = [
+    ({"weak_learner": "neuron"}, {}, "unknown weak learner 'neuron'"),
+    ({"weak_learner": 3}, {}, "weak_learner must be"),
+    ({"callbacks": [stop_early]}, {}, r"\[0\] must be .* got <function stop_ear"),
+    ({"callbacks": [TimeLimit(1.0), TimeLimit]}, {}, r"\[1\] .* got <class .*TimeLimit"),
+    ({"callbacks": [None]}, {}, r"\[0\] must .*method on_round_end.* got None"),
+    ({"solver": "lbfgsb", "init": None}, {}, "solver must be 'fcd' with correction='stagewise'"),
+    (TOTAL | {"learning_rate": 0.5}, {}, "learning_rate must be None or 1 with"),
+    ({}, {"y": 0 * Y}, "y must have at least two classes"),
+    ({}, {"sample_weight": (Y == 1) * 1.0}, "y must have at least two classes"),
+    ({}, {"y": Y[:5]}, "inconsistent numbers of samples"),
+    ({}, {"X": X[:, 0]}, "Expected 2D array"),
+    ({}, {"X_val": X}, "X_val and y_val must be given together"),
+    ({}, {"sample_weight_val": ONES}, "sample_weight_val needs X_val"),
+    ({}, {"X_val": X, "y_val": Y[:3]}, "X_val and y_val must have as many rows, got 60 and 3"),
+    ({"class_weight": {0: 1e10}}, {"sample_weight": 1e300 * ONES},
+     "^sample_weight times class_weight must have a finite sum"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("params, data, message", REFUSED)
+def test_what_does_not_fit_together_is_named(params, data, message):
+    clf = CWBoostClassifier(**{"weak_learner": "stump", "n_estimators": 3} | params)
+    with warnings.catch_warnings(), pytest.raises((TypeError, ValueError), match=message):
+        warnings.simplefilter("error")
+        clf.fit(**{"X": X, "y": Y} | data)
+
+
+@pytest.mark.parametrize(
+    "clf, message",
+    [
+        (MultiBoostClassifier(max_working_sets=1), "max_working_sets must be >= 2"),
+        (AdaBoostMOClassifier(code="exhaustive", code_size=3), "must be None unless code='random'"),
+        (CWBoostClassifierCV(scoring="gini"), "'scoring' parameter"),
+        (CWBoostClassifierCV(paper(correction="partial")), "correction must be one of"),
+    ],
+)
+def test_what_other_classifiers_cannot_mean(clf, message):
+    with pytest.raises(ValueError, match=message):
+        clf.fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -120,3 +207,24 @@ def test_what_a_number_cannot_be_is_refused_by_its_name(name, make, value):
 def test_integers_that_kernels_cannot_hold_are_refused(name, value):
     with pytest.raises(ValueError, match=f"^{name} must be .* to .*, got {value}"):
         CWBoostClassifier(TreeFamily(**{name: value}), init=None, n_estimators=2).fit(X, Y)
+
+
+def test_more_rounds_than_the_model_has():
+    model = paper(n_estimators=4).fit(X, Y)
+    methods = ("predict", "predict_proba", "predict_log_proba", "decision_function", "explain")
+    for method in methods:
+        with pytest.raises(ValueError, match=r"n_estimators must lie in 0\.\.4 .* got 1000"):
+            getattr(model, method)(X, n_estimators=1000)
+        with pytest.raises(TypeError, match="n_estimators must be an integer or None"):
+            getattr(model, method)(X, n_estimators=2.5)
+
+
+def test_early_stopping_needs_two_examples_of_each_class():
+    y = np.where(np.arange(N) == 7, 99, Y)
+    model = paper(n_estimators=4, early_stopping=True)
+    with pytest.raises(ValueError, match="of class 99 there is only one; pass X_val"):
+        model.fit(X, y)
+    assert model.fit(X, y, X_val=X, y_val=y).n_iter_ <= 4
+    for fraction, n_held in ((0.01, 1), (0.995, 60)):
+        with pytest.raises(ValueError, match=f"{fraction} of 60 examples are {n_held}: change"):
+            model.set_params(validation_fraction=fraction).fit(X, Y)

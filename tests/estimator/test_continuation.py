@@ -30,10 +30,13 @@ def negative_error(estimator, X, y):
 
 MEASURES = [*NAMED, "balanced_accuracy", negative_error]
 NAMES = [getattr(measure, "__name__", measure) for measure in MEASURES]
-every_measure = pytest.mark.parametrize("measure", MEASURES, ids=NAMES)
-every_init = pytest.mark.parametrize("init", [None, "kernel"])
-every_way = pytest.mark.parametrize("given", [True, False], ids=["X_val", "split off"])
-WAYS = [(True, "total"), (False, "stagewise")]
+# Every pair of a measure, an init model, and a way to hold examples out: X_val, or split off.
+CASES = [
+    pytest.param(measure, init, (init is None) == place % 2, id=f"{name}-{init}")
+    for place, (measure, name) in enumerate(zip(MEASURES, NAMES))
+    for init in (None, "kernel")
+]
+every_pair = pytest.mark.parametrize("measure, init, given", CASES)
 
 
 def made(measure, init=None, n_estimators=FIRST, correction="stagewise", patience=PATIENCE):
@@ -69,11 +72,10 @@ def assert_keeps_the_best(clf, at_least=1):
     assert values[kept - 1] <= (values.min() * factor if factor > 1 else values.min())
 
 
-@pytest.mark.parametrize("given, correction", WAYS)
-@every_init
-@every_measure
-def test_parts_equal_one_fit(measure, init, given, correction, tmp_path):
+@every_pair
+def test_parts_equal_one_fit(measure, init, given, tmp_path):
     """By no round, by one, from a file by many, and again after the stop."""
+    correction = "total" if given else "stagewise"
     clf = fit(made(measure, init, FIRST, correction), given)
     for n_rounds in (FIRST, FIRST + 1, 40, 60):
         fit(clf, given, n_estimators=n_rounds)
@@ -136,9 +138,7 @@ def test_the_init_model_of_a_file_is_fitted_again(tmp_path):
     )
 
 
-@every_way
-@every_init
-@every_measure
+@every_pair
 def test_a_continuation_without_a_column_keeps_the_model(measure, init, given):
     """At so small a C no column pays, whatever the rounds so far."""
     clf = fit(made(measure, init, 15), given)
@@ -149,9 +149,7 @@ def test_a_continuation_without_a_column_keeps_the_model(measure, init, given):
         np.testing.assert_array_equal(clf.decision_function(X), scores)
 
 
-@every_way
-@every_init
-@every_measure
+@every_pair
 def test_an_interrupt_between_rounds_costs_nothing(measure, init, given):
     clf = fit(made(measure, init, patience=1000), given)
     for at in (FIRST + 1, FIRST + 5):
@@ -163,8 +161,7 @@ def test_an_interrupt_between_rounds_costs_nothing(measure, init, given):
     assert_same_training(clf, fit(made(measure, init, 20, patience=1000), given))
 
 
-@every_init
-@pytest.mark.parametrize("measure", ["logloss", "error"])
+@pytest.mark.parametrize("measure, init", [("logloss", None), ("error", "kernel")])
 def test_an_interrupt_at_any_line_of_a_continuation(measure, init):
     first = fit(made(measure, init, 12))
     with Lines() as lines:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
-from models import CLASSIFIERS, paper
+from models import CLASSIFIERS, FAMILIES, paper
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import make_scorer
@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cwboost import CWBoostClassifier, CWBoostClassifierCV
+from cwboost import CWBoostClassifier
 from cwboost.datasets import load_vowel
 
 FEATURES = [f"feature {f}" for f in range(10)]
@@ -74,9 +74,10 @@ def test_html_shows_parameters_and_whether_the_classifier_is_fitted(classifier, 
     assert ("Not fitted" in before, "Not fitted" in after) == (True, False)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("weak_learner", ["stump", "tree", "projection"])
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
+@pytest.mark.parametrize(
+    "classifier, weak_learner",
+    [*zip(CLASSIFIERS, FAMILIES * 2), *((CWBoostClassifier, family) for family in FAMILIES[1:])],
+)
 def test_tags_say_what_the_classifier_takes(classifier, weak_learner, vowel):
     X, y = vowel
     clf = small(classifier, weak_learner=weak_learner)
@@ -91,21 +92,6 @@ def test_tags_say_what_the_classifier_takes(classifier, weak_learner, vowel):
             clf.fit(holes, y)
         with pytest.raises(ValueError, match="Input X contains NaN"):
             clf.fit(X, y).predict(holes)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("classifier", [*CLASSIFIERS, CWBoostClassifierCV])
-def test_weights_reach_the_classifier_at_the_end_of_a_pipeline(classifier, routing, vowel):
-    X, y = vowel
-    is_search = classifier is CWBoostClassifierCV
-    clf = CWBoostClassifierCV(small(), Cs=(1e3,), cv=2) if is_search else small(classifier)
-    weight = np.where(y == "vowel 3", 20.0, 1.0)
-    plain = sklearn.clone(clf).fit(X, y).decision_function(X)
-    by_hand = sklearn.clone(clf).fit(X, y, sample_weight=weight).decision_function(X)
-    pipeline = make_pipeline("passthrough", clf.set_fit_request(sample_weight=True))
-    pipeline.fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(pipeline.decision_function(X), by_hand)
-    assert not np.array_equal(by_hand, plain)
 
 
 def test_weights_reach_every_fit_and_score_of_a_search(routing, vowel):

@@ -5,7 +5,6 @@ import resource
 from pathlib import Path
 
 import attack_models
-import attack_onnx
 import numpy as np
 import pytest
 from attack import carried_out
@@ -223,12 +222,5 @@ def test_a_short_attack_by_mutated_models(kind, confined, register):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "attack, times, outcome",
-    [
-        (attack_models.checkpoints, 40, "accepted"),
-        (attack_onnx.exports, 150, "exported"),
-    ],
-)
-def test_a_short_attack_by_other_files(attack, times, outcome):
-    assert carried_out(attack.__name__, attack, times, seed=7).keys() >= {outcome}
+def test_a_short_attack_by_checkpoints():
+    assert "accepted" in carried_out("checkpoints", attack_models.checkpoints, 40, seed=7)

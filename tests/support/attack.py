@@ -1,9 +1,8 @@
 """Attack cwboost: ``python tests/support/attack.py [--times N] [--seed S] NAME...``.
 
-A name stands for every attack that begins with it: "plugins" for faults in their source, "models"
-for mutated model files of each kind of model, "models/tree", "checkpoints", "onnx", "lines",
-"alarms" and "allocations" for faults at each moment of small fits, "cluster" for faults of a
-cluster.
+A name stands for every attack that begins with it: "models" for mutated model files of each kind of
+model, "models/tree", "checkpoints", "lines", "alarms" and "allocations" for faults at each moment
+of small fits.
 
 An attack is a generator of strikes, functions that return what came of it and raise if that is a
 defect. A strike on a file names it; the file is kept if the strike raises.
@@ -59,14 +58,10 @@ def carried_out(name, attack, times, seed):
 
 def main():
     # Here, since these modules import this one.
-    import attack_cluster
     import attack_fits
     import attack_models
-    import attack_onnx
-    import attack_plugins
 
-    modules = attack_plugins, attack_models, attack_onnx, attack_fits, attack_cluster
-    attacks = {name: attack for module in modules for name, attack in module.ATTACKS.items()}
+    attacks = attack_models.ATTACKS | attack_fits.ATTACKS
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="+", metavar="NAME")
     parser.add_argument("--times", type=int, default=1000, help="strikes per attack")

@@ -6,7 +6,6 @@ bits of an undisturbed one; an interrupted one keeps its rounds.
 """
 
 import os
-import random
 import signal
 import threading
 from contextlib import contextmanager, suppress
@@ -14,7 +13,6 @@ from functools import partial
 from time import perf_counter, sleep
 
 import numpy as np
-from attack import Strike
 
 ROUNDS = 25
 
@@ -183,21 +181,3 @@ def interrupt(client, data, calm, draw):
     assert model.stop_reason_ == "interrupted" and model.n_iter_ >= number
     assert_same_bits(train(data, None, model.n_iter_), model)
     return "the rounds were kept"
-
-
-def on_a_cluster(act, times, seed):
-    """Train with faults on one cluster, brought back to its number of workers after each."""
-    draw = random.Random(seed)
-    with cluster_of_processes() as client:
-        data = collections()
-        calm = train(data)
-        for _ in range(times):
-            yield Strike(partial(act, client, data, calm, draw))
-            refill(client)
-
-
-ATTACKS = {
-    "cluster/kill": partial(on_a_cluster, kill_one),
-    "cluster/interrupt": partial(on_a_cluster, interrupt),
-    **{f"cluster/{name}": partial(on_a_cluster, partial(fault, name)) for name in FAULTS},
-}

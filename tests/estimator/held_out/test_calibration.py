@@ -63,6 +63,12 @@ def test_held_out_examples_set_the_scale(vowel):
     assert losses[0] < losses[1]
 
 
+def test_logarithms_are_finite_where_probabilities_round_to_zero(vowel):
+    clf = paper(n_estimators=30, probability_scale=1e4).fit(*vowel[:2])
+    assert (clf.predict_proba(vowel[0]) == 0).any()
+    assert np.isfinite(clf.predict_log_proba(vowel[0])).all()
+
+
 def test_calibrate_refuses(vowel):
     X, y, *_ = vowel
     clf = paper(n_estimators=3).fit(X, y)
