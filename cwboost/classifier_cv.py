@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
-from cwboost.estimator.checks import check_weight
+from cwboost.estimator.checks import check_Cs, check_weight
 from cwboost.estimator.examples import Arguments, read
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.parameters import Parameters
@@ -129,9 +129,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
             raise ValueError("estimator must have early_stopping=False for a path over C")
         Parameters.of(template)
         given = DEFAULT_CS[template.correction] if self.Cs is None else self.Cs
-        Cs = np.unique(np.asarray(given, dtype=np.float64))
-        if len(Cs) == 0 or not np.all((Cs > 0) & np.isfinite(Cs)):
-            raise ValueError(f"Cs must hold positive finite numbers, got {self.Cs!r}")
+        Cs = np.array(check_Cs("Cs", given))
         rounds = self.rounds_per_C
         if isinstance(rounds, str) and rounds == "auto":
             rounds = max(1, _n_rounds(template) // 10)

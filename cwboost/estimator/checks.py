@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 
 from cwboost.kernels import usable_threads
 from cwboost.kernels.threads import threads_of_jobs
+from cwboost.master import LARGEST_C
 from cwboost.support.checks import check_number, checked_random_state
 
 __all__ = [
+    "check_Cs",
     "check_auto",
+    "check_bool",
     "check_callbacks",
     "check_choice",
     "check_n_jobs",
@@ -36,6 +39,24 @@ def check_choice(name, value, choices):
     if not (isinstance(value, str) and value in choices):
         raise ValueError(f"{name} must be one of {choices}, got {value!r}")
     return value
+
+
+def check_bool(name, value) -> bool:
+    """Check a parameter that is True or False and return it."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be a bool, got {value!r}")
+    return bool(value)
+
+
+def check_Cs(name, C) -> list[float]:
+    """Check one weight of the loss or several; return them ascending, each once."""
+    is_one = isinstance(C, str) or not np.iterable(C)
+    Cs = [C] if is_one else list(C)
+    if not Cs:
+        raise ValueError(f"{name} must hold at least one number, got an empty sequence")
+    for value in Cs:
+        check_number(name, value, Real, 0.0, LARGEST_C, low_open=True)
+    return sorted({float(value) for value in Cs})
 
 
 def check_callbacks(callbacks):

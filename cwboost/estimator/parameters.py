@@ -13,6 +13,7 @@ import numpy as np
 from cwboost.callbacks import TimeLimit
 from cwboost.estimator.checks import (
     check_auto,
+    check_bool,
     check_callbacks,
     check_choice,
     check_n_jobs,
@@ -84,12 +85,13 @@ class Parameters:
         """Check the parameters of a classifier and fill in defaults."""
         n_estimators = check_auto("n_estimators", classifier.n_estimators, Integral, 1)
         fraction = classifier.validation_fraction
-        check_number("validation_fraction", fraction, Real, 0.0, low_open=True)
+        check_number("validation_fraction", fraction, Real, 0.0, 1.0, low_open=True)
         scale = classifier.probability_scale
         check_auto("probability_scale", scale, Real, 0, 1e6, low_open=True)
         check_splitter(classifier.cv)
         check_callbacks(classifier.callbacks)
         check_verbose(classifier.verbose)
+        warm_start = check_bool("warm_start", classifier.warm_start)
         family = resolve_weak_learner(classifier.weak_learner)
         constraints = {name: getattr(classifier, name) for name in CONSTRAINTS}
         if not _has_nonzero(classifier.monotonic_cst):
@@ -116,8 +118,8 @@ class Parameters:
             constraints=constraints,
             divides=divides and settings.stagewise,
             class_weight=classifier.class_weight,
-            warm_start=classifier.warm_start,
-            keeps_state=bool(classifier.warm_start or any(asked)),
+            warm_start=warm_start,
+            keeps_state=warm_start or any(asked),
             callbacks=callbacks,
             time_limit=min(limits, default=inf),
             random_state=classifier.random_state,

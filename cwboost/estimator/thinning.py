@@ -16,16 +16,15 @@ from sklearn.exceptions import ConvergenceWarning
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
-from cwboost.estimator.checks import check_auto
+from cwboost.estimator.checks import check_auto, check_Cs
 from cwboost.estimator.examples import VALID, Examples
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, calibrated, scale_and_loss
 from cwboost.estimator.importances import with_importances
 from cwboost.estimator.initial import Start
 from cwboost.estimator.resumption import add_columns
 from cwboost.fitted_model import FittedModel
-from cwboost.master import LARGEST_C, RestrictedMaster
+from cwboost.master import RestrictedMaster
 from cwboost.solvers.fcd import fcd
-from cwboost.support.checks import check_number
 from cwboost.support.warnings import warn_caller
 
 __all__ = ["checked_Cs", "solve_thin"]
@@ -39,20 +38,13 @@ EPSILON, MOST_PASSES = 1e-2, 2_000
 
 def checked_Cs(C, has_held_out: bool) -> list[float]:
     """Check the argument `C` of `thin`; return the values to solve at, ascending."""
-    if isinstance(C, str):
-        check_auto("C", C, Real, 0.0)
-        Cs = AUTO_CS
-    else:
-        Cs = list(C) if np.iterable(C) else [C]
-    if not Cs:
-        raise ValueError("C must hold at least one number, got an empty sequence")
-    for value in Cs:
-        check_number("C", value, Real, 0.0, LARGEST_C, low_open=True)
+    is_auto = isinstance(C, str) and check_auto("C", C, Real, 0.0) == "auto"
+    Cs = list(AUTO_CS) if is_auto else check_Cs("C", C)
     if len(Cs) > 1 and not has_held_out:
         raise ValueError(
             f"X_val and y_val are needed to choose C among {len(Cs)} values; give them, or one C"
         )
-    return sorted({float(value) for value in Cs})
+    return Cs
 
 
 def solve_thin(

@@ -109,6 +109,13 @@ ODD = {
 }
 
 
+class Nothing:
+    """What no parameter can be."""
+
+    def __repr__(self):
+        return "nothing"
+
+
 def made(estimator, params):
     if estimator is CWBoostClassifierCV:
         own = {name: params[name] for name in params if name in signature(estimator).parameters}
@@ -183,6 +190,17 @@ def test_what_does_not_fit_together_is_named(params, data, message):
 def test_what_other_classifiers_cannot_mean(clf, message):
     with pytest.raises(ValueError, match=message):
         clf.fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "estimator, name",
+    [(e, name) for e in CLASSIFIERS for name in signature(e).parameters]
+    + [(CWBoostClassifierCV, "Cs"), (CWBoostClassifierCV, "rounds_per_C")],
+)
+def test_every_parameter_of_a_constructor_is_checked(estimator, name):
+    model = made(estimator, {}).set_params(**{name: Nothing()})
+    with pytest.raises((TypeError, ValueError), match=f"^{name} must .*, got "):
+        model.fit(X, Y)
 
 
 @pytest.mark.parametrize(
