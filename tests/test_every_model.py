@@ -59,8 +59,8 @@ KINDS = {
     "two classes": partial(fitted, y=Y == "a"),
     "exhaustive code": partial(fitted, "stump", classifier=AdaBoostMOClassifier, code="exhaustive"),
 }
-for other in CLASSIFIERS[1:]:
-    KINDS[other.__name__] = partial(fitted, "stump", classifier=other)
+for other, family in zip(CLASSIFIERS[1:], ("stump", "tree", "projection", "stump")):
+    KINDS[other.__name__] = partial(fitted, family, classifier=other)
     KINDS[f"{other.__name__}, two classes"] = partial(KINDS[other.__name__], y=Y == "a")
 
 

@@ -117,6 +117,16 @@ def test_builder_continues_a_path(rng):
     np.testing.assert_equal(builder.path().arrays(), path.arrays())
 
 
+def test_a_path_that_was_handed_out_does_not_change():
+    builder = PathBuilder()
+    builder.append([0], [0], [1.0], 1)
+    path = builder.path()
+    value = path.value.copy()
+    builder.append(np.array([0, 1])[::-1], [0, 1], np.array([2.0, 9.0, 3.0])[::2], 2)
+    np.testing.assert_array_equal(path.value, value)
+    np.testing.assert_array_equal(builder.path().value, [1.0, 3.0, 2.0])
+
+
 def test_final_keeps_scores_and_refuses_stages(model, rng):
     ensemble, _ = model
     X = rng.normal(size=(20, 6))

@@ -235,6 +235,7 @@ FAULTS = {
          "fit", "learners must be 11, one per target, got 1"),
         (result("learners = list(edges)"), "fit", "learners must be ReferenceLearners, got list"),
         (result("target = np.arange(1, 12)"), "fit", r"target must ascend within 0\.\.10"),
+        (result("target = np.zeros(11, np.int64)"), "fit", r"target must ascend within 0\.\.10"),
         (result("target = np.arange(11.0)"), "fit", "target must have dtype int64"),
         (result("return None"), "fit", "pricing must return a Priced, got NoneType"),
         (result("weights *= 0.5"), "fit", "read-only"),

@@ -150,15 +150,6 @@ def test_batches_of_two_trainings_keep_their_shared_arrays(data):
         type(one).concatenate([one, small])
 
 
-def test_linear_features_are_explained(data):
-    X, y = data
-    model = local(Means(fraction=0.3), X, y, 8, random_state=0)
-    found = model.shap_values(X[:5], background=X)
-    scores = found.values.sum(axis=1) + found.base
-    np.testing.assert_allclose(scores, model.decision_function(X[:5]), atol=1e-6)
-    assert model.feature_importances_.sum() == pytest.approx(1)
-
-
 def wrong(base=Means, **members):
     return type("Wrong", (base,), {"name": "wrong", **members})
 

@@ -124,23 +124,6 @@ class OnlyWhatPays(StumpPricer):
         return cwboost.Priced(learners, priced.outputs[kept], priced.edges[kept], kept)
 
 
-class TwoPerTarget(StumpPricer):
-    """Has the best learner of each target, and the best on half of the examples."""
-
-    def price(self, weights, request=PricingRequest()):
-        request = PricingRequest(rows=request.rows)
-        half = np.where(np.arange(weights.shape[1]) % 2, weights, 0.0)
-        found = [super(TwoPerTarget, self).price(w, request) for w in (weights, half)]
-        order = np.arange(2 * len(weights)).reshape(2, -1).T.ravel()
-        target = np.repeat(np.arange(len(weights)), 2)
-        learners = type(found[0].learners).concatenate([p.learners for p in found]).take(order)
-        outputs = np.concatenate([p.outputs for p in found])[order]
-        signs = cwboost.unpack_outputs(outputs, self.n_samples)
-        return cwboost.Priced(
-            learners, outputs, np.einsum("ti,it->t", weights[target], signs), target
-        )
-
-
 class Nothing(StumpPricer):
     """Has no learner at all."""
 
@@ -178,12 +161,6 @@ def test_rivals_take_the_learners_of_the_targets_that_have_one(booster):
         booster("stump", n_estimators=8, random_state=0).fit(X, y),
         booster(stumps(OnlyWhatPays), n_estimators=8, random_state=0).fit(X, y),
     )
-
-
-def test_two_learners_of_a_target_are_a_fault():
-    message = r"target must ascend within 0\.\.10, got \[ 0  0"
-    with pytest.raises(FamilyFault, match=message):
-        train(stumps(TwoPerTarget), n_estimators=2)
 
 
 def test_a_family_without_any_learner_that_pays_ends_training():
