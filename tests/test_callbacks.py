@@ -7,11 +7,11 @@ import re
 
 import numpy as np
 import pytest
-from models import CLASSIFIERS, RaiseAt, assert_same_training
+from models import CLASSIFIERS, assert_same_training
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from cwboost import AdaBoostMHClassifier, CWBoostClassifier, get_family, load_model
+from cwboost import AdaBoostMHClassifier, CWBoostClassifier, load_model
 from cwboost.callbacks import Checkpoint, CSVLog, OptunaPruning, ProgressBar, TimeLimit
 from cwboost.estimator import rounds
 
@@ -62,35 +62,6 @@ def test_csv_log_continues_with_training(tmp_path):
 
 
 # ---------------------------------------------------------------------------- checkpoints
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        {},
-        {"correction": "stagewise", "learning_rate": 0.3, "subsample": 0.5, "n_jobs": 2},
-        {
-            # Deep trees would fit these data before the round of the crash.
-            "weak_learner": get_family("tree")(max_depth=2),
-            "correction": "stagewise",
-            "learning_rate": 0.1,
-            "subsample": 0.7,
-        },
-        {"early_stopping": "error", "n_iter_no_change": 3, "n_estimators": 40},
-    ],
-    ids=["total", "stagewise", "trees", "early stopping"],
-)
-def test_resumed_training_equals_uninterrupted(tmp_path, params):
-    whole = classifier(**params).fit(X, Y)
-    path = tmp_path / "checkpoint.cwb"
-    interrupted = classifier(**params, callbacks=[Checkpoint(path, every_rounds=3), RaiseAt(8)])
-    with pytest.raises(KeyboardInterrupt):
-        interrupted.fit(X, Y)
-    loaded = load_model(path)
-    assert loaded.n_iter_ == 6 and loaded.stop_reason_ == "checkpoint"
-    np.testing.assert_array_equal(loaded.history_["objective"], whole.history_["objective"][:6])
-    loaded.set_params(warm_start=True).fit(X, Y)
-    assert_same_training(loaded, whole)
 
 
 def test_a_checkpoint_does_not_change_the_estimator(tmp_path):

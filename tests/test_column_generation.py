@@ -100,14 +100,6 @@ def test_threads_and_repetition_give_the_same_bits(pendigits, model):
         np.testing.assert_array_equal(other.history_["objective"], first.history_["objective"])
 
 
-def test_warm_start_continues_with_other_data(halves):
-    X, y, *_ = halves
-    clf = paper(n_estimators=20, C=1e3, warm_start=True).fit(X, y)
-    clf.set_params(n_estimators=40).fit(X[:600], y[:600])
-    assert clf.n_iter_ == 40
-    assert clf.score(X[:600], y[:600]) == 1 - clf.history_["train_error"][-1]
-
-
 def test_without_a_column_the_class_prior_is_predicted(halves, tmp_path):
     """With a small C the optimum has no columns: shares of classes, and a warning says so."""
     X, y, *_ = halves

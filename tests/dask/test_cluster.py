@@ -24,13 +24,13 @@ on_partitions = pytest.mark.parametrize("place", ["partitions"], indirect=True, 
 
 @pytest.fixture(scope="module")
 def cluster():
-    with faults.cluster_of_processes(4) as client:
+    with faults.cluster_of_processes(3) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def calm(cluster, place):
-    """A model of four workers."""
+    """A model of three workers."""
     return faults.train(faults.collections())
 
 
@@ -61,8 +61,11 @@ def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
 
 
 @on_partitions
-def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):
-    """The scheduler reports a loss before the connection breaks: Dask drops the call."""
+def test_a_lost_actor_is_a_loss_and_forgotten_though_it_is_referred_to(client):
+    """The scheduler reports the loss before the connection breaks, and Dask drops the call.
+
+    Else the cluster keeps the sources, and where they were to be: on a worker that is gone.
+    """
     crew = ActorCrew(client, [])
     actor = client.submit(faults.Sleeper, actor=True, pure=False).result(timeout=60)
 
@@ -72,15 +75,7 @@ def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):
 
     Timer(0.5, lose).start()
     assert crew._call({actor.key: actor}, "run", ()) == ([], [actor.key])
-
-
-@on_partitions
-def test_the_cluster_forgets_a_lost_actor_though_it_is_referred_to(client):
-    """Else it keeps the sources, and where they were to be: on a worker that is gone."""
-    crew = ActorCrew(client, [])
-    actor = client.submit(faults.Sleeper, actor=True, pure=False).result(timeout=60)
     crew._actors, crew._partitions = {actor.key: actor}, {actor.key: []}
-    faults.kill(client, actor._address)
     assert crew._on_all("describe") == []
     for _ in range(500):
         if not client.run_on_scheduler(lambda dask_scheduler: actor.key in dask_scheduler.tasks):
@@ -90,7 +85,7 @@ def test_the_cluster_forgets_a_lost_actor_though_it_is_referred_to(client):
 
 
 @on_partitions
-def test_one_worker_gives_the_bits_of_four(cluster, calm):
+def test_one_worker_gives_the_bits_of_three(cluster, calm):
     faults.refill(cluster, 1)
     faults.assert_same_bits(calm, faults.train(faults.collections()))
 

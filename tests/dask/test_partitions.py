@@ -4,6 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from partitions import assert_same_learners, local, split, train
 from scipy import sparse
@@ -258,3 +259,55 @@ def test_every_member_of_a_master_works_on_one_machine_and_on_partitions(data):
     objective = here.objective
     here.step_cells(division, here.n_classes, 0.5, 0.0)
     assert here.objective - here.cell_coef < objective
+
+
+# ------------------------------------------------------------------ categories
+
+
+def frame(**columns):
+    return pd.DataFrame({"number": np.arange(4.0), "kind": pd.Categorical(list("abab")), **columns})
+
+
+@pytest.mark.parametrize(
+    ("categorical", "second", "message"),
+    [
+        (
+            "from_dtype",
+            frame(kind=[1.0, 2, 3, 4]),
+            "partition 1: X: column 'kind' holds no categories, in partition 0 it does",
+        ),
+        (
+            "from_dtype",
+            frame(kind=pd.Categorical([1, 2, 1, 2])),
+            "partition 1: X: column 'kind' holds categories of the kind numbers, those of "
+            "partition 0 are of the kind text",
+        ),
+        (
+            "from_dtype",
+            frame(number=list("wxyz")),
+            "partition 1 of the training data: X must hold .* got text in column 'number'",
+        ),
+        ([False], frame(), "partition 0 .*must be a mask of 2 bools.*got 1"),
+        (["kind", "sort"], frame(), "partition 0 of the training data:.* got 'sort'; X has"),
+        (
+            ["number"],
+            frame(),
+            "partition 0 of the training data: X must hold .* got text in column 'kind'",
+        ),
+    ],
+)
+def test_errors_name_column_and_partition(categorical, second, message):
+    blocks = [(frame(), [0, 1, 0, 1]), (second, [0, 1, 0, 1])]
+    with pytest.raises(ValueError, match=message):
+        train(StumpFamily(), blocks, 1, categorical=categorical)
+
+
+def test_families_that_take_fewer_categories_or_none():
+    y = np.arange(300) % 3
+    many = np.arange(300.0)[:, None]
+    with pytest.raises(ValueError, match=r"at most .* 'tree', got 300 in column 0"):
+        train(TreeFamily(categories="subsets"), split(many, y, 150), 1, categorical=[0])
+    with pytest.raises(ValueError, match=r"categories than max_bins=256 .*got 300 in column 0"):
+        train(StumpFamily(), split(many, y, 150), 1, categorical=[0])
+    with pytest.raises(ValueError, match=r"max_categories is needed .*\(column 0\)"):
+        train(ProjectionFamily(), split(many % 4, y, 150), 1, categorical=[0])

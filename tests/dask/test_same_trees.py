@@ -34,12 +34,11 @@ def problem(kind, seed, n=2600):
     return X, scores.argmax(axis=1)
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["numbers", "gaps", "categories"])
 @pytest.mark.parametrize("weak_learner", ["auto", TreeFamily(categories="subsets", max_depth=5)])
-def test_two_workers_grow_the_trees_of_one_process(client, place, weak_learner, kind, seed):
-    X, y = problem(kind, seed)
-    settings = {"weak_learner": weak_learner, "n_estimators": 6, "random_state": seed}
+def test_two_workers_grow_the_trees_of_one_process(client, place, weak_learner, kind):
+    X, y = problem(kind, 0)
+    settings = {"weak_learner": weak_learner, "n_estimators": 6, "random_state": 0}
     settings["categorical_features"] = [0, 1] if kind == "categories" else None
     local = CWBoostClassifier(**settings).fit(X, y)
     chunks = da.from_array(X, chunks=(700, 8)), da.from_array(y, chunks=700)
@@ -49,6 +48,7 @@ def test_two_workers_grow_the_trees_of_one_process(client, place, weak_learner, 
     np.testing.assert_allclose(there.decision_function(X), scores, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.parametrize("place", ["partitions"], indirect=True, scope="module")
 @pytest.mark.parametrize("kind", ["numbers", "gaps", "categories", "clear", "steps"])
 def test_the_default_finds_the_same_start_rounds_and_scale(client, kind):
     X, y = problem(kind, 0)  # of fewer examples, one machine draws several splits

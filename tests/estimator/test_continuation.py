@@ -87,29 +87,6 @@ def test_parts_equal_one_fit(measure, init, given, tmp_path):
     assert clf.stop_reason_ == "early stopping"
 
 
-STOPS = {
-    "tol": {"correction": "total", "C": 300.0, "tol": 1e-2},
-    "tol, ten times": {"subsample": 0.7, "C": 60.0, "tol": 0.2},
-    "optimal": {"correction": "total", "C": 30.0, "tol": 0.0},
-    "no column": {"subsample": 1.0, "learning_rate": 1.0, "C": 30.0, "tol": 0.0},
-}
-
-
-@pytest.mark.parametrize("stop", STOPS)
-def test_training_that_has_ended_stays_ended(stop):
-    """Whatever ended it; a smaller `tol` lets it go on."""
-    clf = CWBoostClassifier(
-        "stump", init=None, n_estimators=400, warm_start=True, random_state=0, **STOPS[stop]
-    )
-    n_iter = fit(clf, False).n_iter_
-    for n_rounds in (500, 1000):
-        fit(clf, False, n_estimators=n_rounds)
-        assert (clf.n_iter_, clf.stop_reason_) == (n_iter, stop.partition(",")[0])
-    assert 1 < n_iter < 400
-    if clf.tol:
-        assert fit(clf, False, tol=clf.tol / 100).n_iter_ > n_iter + 1
-
-
 NAMED_COLUMNS = pd.DataFrame(X[TRAIN]).add_prefix("f")
 OTHER_DATA = {
     "order": (NAMED_COLUMNS[NAMED_COLUMNS.columns[::-1]], {}, "column 0 must be 'f0', got 'f9'"),

@@ -2,6 +2,7 @@
 
 import gc
 import resource
+from itertools import product
 from pathlib import Path
 
 import attack_models
@@ -164,26 +165,25 @@ def test_hostile_numbers_of_the_whole_model(path, name, values, message):
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("family", ["stump", "tree", "projection", "auto"])
-@pytest.mark.parametrize("value", [5e-324, -1e-310, 1e-300, -1e100, 1e100, 1e300, 0.0])
-def test_hostile_but_finite_numbers_are_refused_or_predict_without_a_warning(path, family, value):
+def test_hostile_but_finite_numbers_are_refused_or_predict_without_a_warning(path, family):
     """Of every array of numbers: thresholds, directions, landmarks' coefficients, offsets.
 
     Coefficients are refused for their size alone.
     """
     clf = CWBoostClassifier(family, init=None, n_estimators=20, random_state=0).fit(X, Y)
     clf.save(path)
-    stored = container.read(path)[1]
-    numbers = {name: array for name, array in stored.items() if array.dtype == float}
+    header, stored = container.read(path)
+    numbers = [name for name, array in stored.items() if array.dtype == float]
     assert len(numbers) >= 2
-
-    for name, array in numbers.items():
+    for name, value in product(numbers, [5e-324, -1e-310, 1e-300, -1e100, 1e100, 1e300, 0.0]):
+        container.write(path, header, stored | {name: np.full_like(stored[name], value)})
         try:
-            loaded = load_model(edited(clf, path, {name: np.full_like(array, value)}))
+            loaded = load_model(path)
         except ModelFileError:
             assert name != "ensemble.value" or abs(value) > 1e100
             continue
         with np.errstate(divide="raise", over="raise", invalid="raise"):
-            assert np.isfinite(loaded.predict_proba(X)).all(), name
+            assert np.isfinite(loaded.predict_proba(X)).all(), (name, value)
             assert all(np.isfinite(scores).all() for scores in loaded.staged_decision_function(X))
             assert loaded.predict_set(X).shape == (len(X), 3)
 

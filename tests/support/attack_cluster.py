@@ -19,20 +19,29 @@ ROUNDS = 25
 
 @contextmanager
 def cluster_of_processes(n_workers=2):
-    """Yield a client of a new cluster of processes with one thread each."""
+    """Yield a client of a new cluster of processes with one thread each.
+
+    They are forked from one that has imported what they need: imports would take most of the time.
+    """
+    import dask
     from distributed import Client, LocalCluster, Status
+    from distributed.utils import get_mp_context
 
     options = {"threads_per_worker": 1, "dashboard_address": ":0"}
-    cluster = LocalCluster(n_workers=n_workers, **options)
-    client = Client(cluster)
-    try:
-        yield client
-    finally:
-        client.close()
-        # When all is closed, the cluster asks its list of workers, which has lost killed ones.
-        with suppress(KeyError):
-            cluster.close()
-        cluster.status = Status.closed
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        get_mp_context().set_forkserver_preload(
+            ["distributed", "cwboost.dask", "cwboost.classifier"]
+        )
+        cluster = LocalCluster(n_workers=n_workers, **options)
+        client = Client(cluster)
+        try:
+            yield client
+        finally:
+            client.close()
+            # When all is closed, the cluster asks its list of workers, which has lost killed ones.
+            with suppress(KeyError):
+                cluster.close()
+            cluster.status = Status.closed
 
 
 def workers(client):
