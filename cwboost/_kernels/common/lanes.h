@@ -11,13 +11,14 @@
 #define CWB_LANES (CWB_REGISTER_BYTES / 8) /* doubles in a register */
 #if CWB_IS(AVX512)
 #define CWB_PARTS 1 /* registers that hold eight doubles */
-#define CWB_PER_PART(of) of(0)
+#define CWB_PER_PART(of, ...) of(0, __VA_ARGS__)
 #elif CWB_IS(AVX2)
 #define CWB_PARTS 2
-#define CWB_PER_PART(of) of(0), of(1)
+#define CWB_PER_PART(of, ...) of(0, __VA_ARGS__), of(1, __VA_ARGS__)
 #else
 #define CWB_PARTS 4
-#define CWB_PER_PART(of) of(0), of(1), of(2), of(3)
+#define CWB_PER_PART(of, ...) \
+    of(0, __VA_ARGS__), of(1, __VA_ARGS__), of(2, __VA_ARGS__), of(3, __VA_ARGS__)
 #endif
 
 #if CWB_IS(BASE) && !defined(CWB_LANES_OF_BASE)

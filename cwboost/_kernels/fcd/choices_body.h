@@ -4,6 +4,7 @@
 #define cwb_choice_of CWB_NAME(cwb_choice_of)
 #define cwb_choose CWB_NAME(cwb_choose)
 #define cwb_min CWB_NAME(cwb_min)
+#define cwb_r_min CWB_NAME(cwb_r_min)
 #define cwb_r_sub_unless CWB_NAME(cwb_r_sub_unless)
 
 /* Two numbers to choose from. */
@@ -27,8 +28,8 @@ CWB_INLINE cwb_choice cwb_choice_of(double set, double clear) {
  * takes a neighbour, in place of the three logical operations of cwb_pick. */
 CWB_INLINE cwb_doubles cwb_choose(cwb_mask m, cwb_choice of) {
 #if CWB_IS(AVX2)
-#define PART(k) (cwb_register) _mm256_permutevar_pd(of.pair, (__m256i)m.part[k])
-    return (cwb_doubles){{CWB_PER_PART(PART)}};
+#define PART(k, m) (cwb_register) _mm256_permutevar_pd(of.pair, (__m256i)m.part[k])
+    return (cwb_doubles){{CWB_PER_PART(PART, m)}};
 #undef PART
 #else
     return cwb_pick(m, of.set, of.clear);
@@ -36,21 +37,18 @@ CWB_INLINE cwb_doubles cwb_choose(cwb_mask m, cwb_choice of) {
 }
 
 /* The smaller; y if either is NaN. */
-CWB_INLINE cwb_doubles cwb_min(cwb_doubles x, cwb_doubles y) {
+CWB_INLINE cwb_register cwb_r_min(cwb_register x, cwb_register y) {
 #if CWB_IS(AVX512)
-    return (cwb_doubles){{_mm512_min_pd(x.part[0], y.part[0])}};
+    return _mm512_min_pd(x, y);
 #elif CWB_IS(AVX2)
-#define PART(k) (cwb_register) _mm256_min_pd((__m256d)x.part[k], (__m256d)y.part[k])
-    return (cwb_doubles){{CWB_PER_PART(PART)}};
-#undef PART
+    return (cwb_register)_mm256_min_pd((__m256d)x, (__m256d)y);
 #elif CWB_IS(SSE2)
-#define PART(k) (cwb_register) _mm_min_pd((__m128d)x.part[k], (__m128d)y.part[k])
-    return (cwb_doubles){{CWB_PER_PART(PART)}};
-#undef PART
+    return (cwb_register)_mm_min_pd((__m128d)x, (__m128d)y);
 #else
-    return cwb_pick(cwb_below(x, y), x, y);
+    return cwb_r_pick(x < y, x, y);
 #endif
 }
+CWB_OF_2(cwb_doubles, cwb_min, cwb_r_min, cwb_doubles, cwb_doubles)
 
 /* sum - x in lanes with the mask clear, else sum; in one register. */
 CWB_INLINE cwb_register cwb_r_sub_unless(cwb_register sum, cwb_register_mask m, cwb_register x) {
