@@ -110,9 +110,12 @@ class AdditiveScores:
         out = np.empty((X.shape[0], self.n_scores))
         if sparse.issparse(X):
             X = canonical_csr(X)
-            self._model("sparse").sparse(
-                readable(X.data), X.indices, X.indptr, out, usable_threads(n_threads)
-            )
+            rows = [
+                X.data.astype(np.float64, copy=False),
+                X.indices.astype(np.int32, copy=False),
+                X.indptr.astype(np.int64, copy=False),
+            ]
+            self._model("sparse").sparse(*rows, out, usable_threads(n_threads))
             return out
         X = readable(X)
         self._model("bytes" if X.dtype == np.uint8 else "floats").dense(
@@ -130,15 +133,8 @@ class AdditiveScores:
     def _model(self, kind: str) -> AdditiveModel:
         if kind in self._models:
             return self._models[kind]
-        feature, threshold, polarity = self.feature, self.threshold, self.polarity
-        if kind == "bytes":
-            feature, threshold, polarity = _for_bytes(feature, threshold, polarity)
-        slabs = []
-        for k in range(0, max(1, self.n_scores), LANES):
-            coef, sets = self.coef[:, k : k + LANES], self.category_sets
-            slabs.append(
-                _Slab(feature, threshold, polarity, self.missing, coef, sets, kind == "bytes")
-            )
+        parts = [self.coef[:, k : k + LANES] for k in range(0, max(1, self.n_scores), LANES)]
+        slabs = [self._slab(coef) for coef in parts]
         if kind == "sparse":
             for slab in slabs:
                 slab.move_origin()
@@ -152,15 +148,7 @@ class AdditiveScores:
         ``f``.
         """
         if self._functions is None:
-            slab = _Slab(
-                self.feature,
-                self.threshold,
-                self.polarity,
-                self.missing,
-                self.coef,
-                self.category_sets,
-            )
-            k = self.n_scores
+            slab, k = self._slab(self.coef), self.n_scores
             functions = {
                 int(f): StepFunction(t, table[:-1, :k], table[-1, :k])
                 for f, t, table in zip(slab.features, slab.thresholds, slab.tables)
@@ -168,18 +156,10 @@ class AdditiveScores:
             self._functions = slab.base[:k], functions
         return self._functions
 
-
-def _for_bytes(feature, threshold, polarity):
-    """Return equivalent stumps on integers 0..255: thresholds in -1..254, the rest constants.
-
-    ``v > t`` and ``v > floor(t)`` are equivalent for an integer v; every v exceeds a threshold
-    below 0, and none exceeds a threshold of 255 or more.
-    """
-    threshold = np.clip(np.floor(threshold), -1, 255)
-    split = feature >= 0
-    never = split & (threshold == 255)
-    feature = np.where(never | (threshold == -1), -1, feature).astype(np.int32)
-    return feature, threshold, np.where(never, -polarity, polarity)
+    def _slab(self, coef: sparse.csr_array) -> _Slab:
+        return _Slab(
+            self.feature, self.threshold, self.polarity, self.missing, coef, self.category_sets
+        )
 
 
 class _Slab:
@@ -189,9 +169,7 @@ class _Slab:
     vectors.
     """
 
-    def __init__(
-        self, feature, threshold, polarity, missing, coef: sparse.csr_array, sets=None, bytes_=False
-    ):
+    def __init__(self, feature, threshold, polarity, missing, coef: sparse.csr_array, sets):
         used = np.flatnonzero(np.diff(coef.indptr))
         feature, threshold = feature[used], threshold[used]
         width = -(-max(1, coef.shape[1]) // 4) * 4
@@ -210,7 +188,7 @@ class _Slab:
         self._merge(feature[order], threshold[order], votes[order], lost)
         for f in with_sets.tolist():
             own = np.flatnonzero(feature == f)
-            part = _category_table(threshold[own], votes[own], sets.take(own), bytes_)
+            part = _category_table(threshold[own], votes[own], sets.take(own))
             lost = (weights[own] * missing[used[own], None]).sum(axis=0)
             self._insert(f, part[0], np.vstack([part[1], lost]))
 
@@ -242,19 +220,16 @@ class _Slab:
             table -= at_zero
 
 
-def _category_table(threshold, votes, sets, whole: bool) -> tuple[np.ndarray, np.ndarray]:
+def _category_table(threshold, votes, sets) -> tuple[np.ndarray, np.ndarray]:
     """Return the step function of a feature of category codes: a step before every code.
 
     `threshold` counts for the stumps without a set; `votes`, (n_stumps, n_scores), are coefficients
-    times polarity. If `whole`, the feature's values are integers 0..255. Return the thresholds,
-    (n_steps,), and the values, (n_steps + 1, n_scores).
+    times polarity. Return the thresholds, (n_steps,), and the values, (n_steps + 1, n_scores).
     """
     codes = np.arange(8 * int(np.diff(sets.start).max()) + 1, dtype=np.float64)
-    steps = codes - 1 if whole else np.nextafter(codes, -np.inf)
+    steps = np.nextafter(codes, -np.inf)
     steps = np.unique(np.concatenate([steps, threshold[~sets.is_set]]))
-    if whole:
-        steps = steps[(steps >= 0) & (steps <= 254)]
-    values = np.append(steps, 255.0 if whole else np.inf)  # one of each slot
+    values = np.append(steps, np.inf)  # one of each slot
     table = np.zeros((len(values), votes.shape[1]))
     for j, is_set in enumerate(sets.is_set):
         right = sets.contains(j, values) if is_set else values > threshold[j]
@@ -271,10 +246,12 @@ def _assemble(slabs: list[_Slab], n_scores: int, kind: str) -> AdditiveModel:
     base = np.zeros((len(slabs), LANES))
     for row, slab in zip(base, slabs):
         row[: len(slab.base)] = slab.base
-    bytes_ = np.arange(256)
     lut = np.zeros((len(features) if kind == "bytes" else 0, 256), np.uint8)
-    for row, t in zip(lut, thresholds):
-        row[:] = np.searchsorted(t, bytes_, side="left")
+    for e, row in enumerate(lut):
+        # Of the slots, those that a byte can have: as few as bytes.
+        slots = np.searchsorted(thresholds[e], np.arange(256), side="left")
+        kept, row[:] = np.unique(slots, return_inverse=True)
+        tables[e] = tables[e][kept]
     slab_entries = np.cumsum([0, *(len(slab.features) for slab in slabs)], dtype=np.int64)
     n_mapped = int(features.max(initial=-1)) + 1 if kind == "sparse" else 0
     entry_of = np.full((len(slabs), n_mapped), -1, np.int32)

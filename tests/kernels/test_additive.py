@@ -49,6 +49,7 @@ def test_scores_are_outputs_times_coef_with_the_same_bits_for_any_rows(rng, dtyp
     assert_scores(X, stumps, whole, coef)
     np.testing.assert_array_equal(fast(X, n_threads=3), whole)
     np.testing.assert_array_equal(fast(np.asfortranarray(X)), whole)
+    np.testing.assert_array_equal(fast(X.astype(np.float64)), whole)
     np.testing.assert_array_equal(fast(X[::-1])[::-1], whole)
     for size in (1, 3, 64, 65):
         parts = [fast(X[i : i + size]) for i in range(0, len(X), size)]

@@ -48,16 +48,11 @@ typedef struct {
     int n_rows, type;
 } cwb_rows;
 
-/* The stored elements of a row; columns are int64 if `wide`, else int32. */
-typedef struct {
-    const void *data, *columns;
-    int64_t count;
-    int type, wide;
-} cwb_stored;
-
 typedef struct {
     void (*dense)(const cwb_additive *, const cwb_rows *, double *out);
-    void (*sparse)(const cwb_additive *, const cwb_stored *, double *out);
+    /* One row by its `count` stored elements. */
+    void (*sparse)(const cwb_additive *, const double *data, const int32_t *columns, int64_t count,
+                   double *out);
 } cwb_additive_kernels;
 
 /* Write the slab's scores of a row to their place. */

@@ -31,21 +31,13 @@ cdef extern from "prediction/additive.h" nogil:
         const void *data
         int64_t row_step, column_step
         int n_rows, type
-    ctypedef struct cwb_stored:
-        const void *data
-        const void *columns
-        int64_t count
-        int type, wide
     ctypedef struct cwb_additive_kernels:
         void (*dense)(const cwb_additive *, const cwb_rows *, double *) noexcept nogil
-        void (*sparse)(const cwb_additive *, const cwb_stored *, double *) noexcept nogil
+        void (*sparse)(const cwb_additive *, const double *, const int32_t *, int64_t,
+                       double *) noexcept nogil
     const cwb_additive_kernels *const cwb_additive_tables[]
 
 cdef const cwb_additive_kernels *kernels = cwb_additive_tables[instruction_set()]
-
-ctypedef fused index_t:
-    int32_t
-    int64_t
 
 LANES = CWB_ADD_LANES
 
@@ -53,13 +45,12 @@ LANES = CWB_ADD_LANES
 cdef class AdditiveModel:
     """Compiled tables; `cwboost.kernels.additive` builds them and describes the arrays.
 
-    Its arrays are trusted to have consistent lengths, to be C-contiguous, and to be int64 or int32
-    as in the struct.
+    Its arrays, and those of its methods, are trusted to have consistent lengths, to be
+    C-contiguous, and to be int64 or int32 as in the struct.
     """
 
     cdef cwb_additive model
     cdef object arrays
-    cdef int64_t n_columns
 
     def __init__(self, int64_t n_scores, slab_entries, slab_vectors, base, feature,
                  threshold_start, thresholds, table_start, table, lut, entry_of):
@@ -75,7 +66,6 @@ cdef class AdditiveModel:
         cdef const int32_t[:, ::1] entry_of_ = entry_of
         self.arrays = (slab_entries, slab_vectors, base, feature, threshold_start, thresholds,
                        table_start, table, lut, entry_of)
-        self.n_columns = max(feature, default=-1) + 1
         self.model.n_scores = n_scores
         self.model.n_slabs = slab_vectors_.shape[0]
         self.model.n_mapped = entry_of_.shape[1]
@@ -99,10 +89,6 @@ cdef class AdditiveModel:
         cdef int64_t column_step = X.strides[1] // <int64_t> sizeof(feature_t)
         cdef int64_t block
         cdef const feature_t *x
-        if X.shape[1] < self.n_columns:
-            raise ValueError(f"X must have at least {self.n_columns} features, got {X.shape[1]}")
-        if out.shape[0] != n_samples or out.shape[1] != self.model.n_scores:
-            raise ValueError("out must have shape (n_samples, n_scores)")
         if n_samples == 0:
             return
         x = &X[0, 0] if X.shape[1] else NULL
@@ -124,31 +110,18 @@ cdef class AdditiveModel:
         rows.type = CWB_U8 if feature_t is uint8_t else CWB_F32 if feature_t is float else CWB_F64
         kernels.dense(&self.model, &rows, out + first * self.model.n_scores)
 
-    def sparse(self, const feature_t[::1] data, const index_t[::1] columns,
-               const index_t[::1] indptr, double[:, ::1] out, int n_threads):
+    def sparse(self, const double[::1] data, const int32_t[::1] columns,
+               const int64_t[::1] indptr, double[:, ::1] out, int n_threads):
         """Do the same for the rows of a CSR matrix without duplicates."""
-        cdef int64_t n_samples = indptr.shape[0] - 1
-        cdef int64_t i
-        if out.shape[0] != n_samples or out.shape[1] != self.model.n_scores:
-            raise ValueError("out must have shape (n_samples, n_scores)")
-        if n_samples == 0:
-            return
+        cdef int64_t n_samples = indptr.shape[0] - 1, i
+        cdef const double *value = &data[0] if data.shape[0] else NULL
+        cdef const int32_t *column = &columns[0] if columns.shape[0] else NULL
         if n_threads == 1 or n_samples < CWB_ADD_ROWS:
             with nogil:
                 for i in range(n_samples):
-                    self.sparse_row(&data[0] if data.shape[0] else NULL,
-                                    &columns[0] if columns.shape[0] else NULL,
-                                    indptr[i], indptr[i + 1], &out[i, 0])
+                    kernels.sparse(&self.model, value + indptr[i], column + indptr[i],
+                                   indptr[i + 1] - indptr[i], &out[i, 0])
         else:
             for i in prange(n_samples, nogil=True, schedule="static", num_threads=n_threads):
-                self.sparse_row(&data[0] if data.shape[0] else NULL,
-                                &columns[0] if columns.shape[0] else NULL,
-                                indptr[i], indptr[i + 1], &out[i, 0])
-
-    cdef void sparse_row(self, const feature_t *data, const index_t *columns, int64_t start,
-                         int64_t end, double *out) noexcept nogil:
-        cdef cwb_stored stored
-        stored.data, stored.columns, stored.count = data + start, columns + start, end - start
-        stored.type = CWB_U8 if feature_t is uint8_t else CWB_F32 if feature_t is float else CWB_F64
-        stored.wide = index_t is int64_t
-        kernels.sparse(&self.model, &stored, out)
+                kernels.sparse(&self.model, value + indptr[i], column + indptr[i],
+                               indptr[i + 1] - indptr[i], &out[i, 0])

@@ -10,7 +10,6 @@
 #define cwb_slots_of CWB_NAME(cwb_slots_of)
 #define cwb_add_rows CWB_NAME(cwb_add_rows)
 #define cwb_dense_of CWB_NAME(cwb_dense_of)
-#define cwb_sparse_of CWB_NAME(cwb_sparse_of)
 
 /* Four scores. AVX-512 adds them in half a register: a slab of ten has three groups. */
 #if CWB_IS(AVX512) || CWB_IS(AVX2)
@@ -159,37 +158,26 @@ static void CWB_NAME(additive_dense)(const cwb_additive *a, const cwb_rows *x, d
     if (x->type == CWB_F64) cwb_dense_of(a, x, CWB_F64, out);
 }
 
-/* One row by its stored elements; the tables hold differences to the value at 0. */
-CWB_INLINE void cwb_sparse_of(const cwb_additive *a, const cwb_stored *x, int type, int wide,
-                              double *out) {
+/* The tables hold differences to the value at 0. */
+static void CWB_NAME(additive_sparse)(const cwb_additive *a, const double *data,
+                                      const int32_t *columns, int64_t count, double *out) {
     double sums[CWB_ADD_LANES];
     for (int64_t slab = 0; slab < a->n_slabs; slab++) {
         const int32_t *entry_of = a->entry_of + slab * a->n_mapped;
         const int width = 4 * a->slab_vectors[slab];
         memcpy(sums, a->base + slab * CWB_ADD_LANES, sizeof sums);
-        for (int64_t k = 0; k < x->count; k++) {
-            const int64_t column =
-                wide ? ((const int64_t *)x->columns)[k] : ((const int32_t *)x->columns)[k];
-            const int32_t e = column < a->n_mapped ? entry_of[column] : -1;
+        for (int64_t k = 0; k < count; k++) {
+            const int32_t e = columns[k] < a->n_mapped ? entry_of[columns[k]] : -1;
             if (e < 0) continue;
             const int64_t start = a->threshold_start[e];
-            const double value = cwb_value(x->data, type, k);
             int32_t slot;
-            cwb_search(&value, 1, a->thresholds + start, a->threshold_start[e + 1] - start, &slot);
+            cwb_search(data + k, 1, a->thresholds + start, a->threshold_start[e + 1] - start,
+                       &slot);
             const double *p = a->table + a->table_start[e] + (int64_t)slot * width;
             for (int v = 0; v < width; v++) sums[v] += p[v];
         }
         cwb_slab_out(a, slab, sums, out);
     }
-}
-
-static void CWB_NAME(additive_sparse)(const cwb_additive *a, const cwb_stored *x, double *out) {
-    if (x->type == CWB_U8 && !x->wide) cwb_sparse_of(a, x, CWB_U8, 0, out);
-    if (x->type == CWB_F32 && !x->wide) cwb_sparse_of(a, x, CWB_F32, 0, out);
-    if (x->type == CWB_F64 && !x->wide) cwb_sparse_of(a, x, CWB_F64, 0, out);
-    if (x->type == CWB_U8 && x->wide) cwb_sparse_of(a, x, CWB_U8, 1, out);
-    if (x->type == CWB_F32 && x->wide) cwb_sparse_of(a, x, CWB_F32, 1, out);
-    if (x->type == CWB_F64 && x->wide) cwb_sparse_of(a, x, CWB_F64, 1, out);
 }
 
 static const cwb_additive_kernels CWB_NAME(cwb_additive_kernels) = {CWB_NAME(additive_dense),
