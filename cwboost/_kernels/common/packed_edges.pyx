@@ -35,17 +35,11 @@ def find_false_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
     better constant. None if all is right, up to a bound on the rounding of such sums. Else what is
     wrong, the index of the first such learner, and a number: `FALSE_EDGE` and the edge by the
     outputs, or `WEAK_EDGE` and the edge of the better constant. Costs one pass over the weights of
-    each learner.
+    each learner. The last axis of `weights` is contiguous; the others are checked, see
+    `cwboost.families.sealing.pricer.check_priced`.
     """
-    cdef int64_t j, n = outputs.shape[0], n_samples = weights.shape[1], n_rows = weights.shape[0]
+    cdef int64_t j, n = outputs.shape[0], n_samples = weights.shape[1]
     cdef double slack = 4.0 * n_samples * DBL_EPSILON
-    check_sizes(weights, outputs)
-    if edges.shape[0] != n or target.shape[0] != n:
-        raise ValueError(f"edges and target must have {n} entries, got {len(edges)} and "
-                         f"{len(target)}")
-    for j in range(n):
-        if not 0 <= target[j] < n_rows:
-            raise ValueError(f"target must lie in [0, {n_rows}), got {target[j]}")
     if n == 0 or n_samples == 0:
         return None
     cdef cwb_packed_edge *found = edges_of(weights, &target[0], outputs, n, n_threads)
@@ -67,10 +61,6 @@ def find_false_shared_edge(const double[:, :] weights, const uint8_t[:, ::1] out
     """Do the same for a learner of all targets, or none; see `Pricer.price_shared`."""
     cdef int64_t t, n_samples = weights.shape[1], n_targets = weights.shape[0]
     cdef double edge = 0.0, magnitude = 0.0
-    check_sizes(weights, outputs)
-    if outputs.shape[0] != edges.shape[0] or outputs.shape[0] > 1:
-        raise ValueError(f"outputs and edges must be of one learner or none, got {len(outputs)} "
-                         f"and {len(edges)}")
     if outputs.shape[0] == 0 or n_samples == 0:
         return None
     cdef cwb_packed_edge *found = edges_of(weights, NULL, outputs, n_targets, n_threads)
@@ -101,13 +91,3 @@ cdef cwb_packed_edge *edges_of(const double[:, :] weights, const int64_t *target
             kernels.edge(&weights[target[j] if step else j, 0], &outputs[step * j, 0], n_samples,
                          &found[j])
     return found
-
-
-cdef int check_sizes(const double[:, :] weights, const uint8_t[:, ::1] outputs) except -1:
-    if weights.shape[1] > 1 and weights.strides[1] != sizeof(double):
-        raise ValueError("weights must have a contiguous last axis, got strides "
-                         f"{(weights.strides[0], weights.strides[1])}")
-    if outputs.shape[1] != (weights.shape[1] + 7) // 8:
-        raise ValueError(f"outputs must have {(weights.shape[1] + 7) // 8} bytes per learner, got "
-                         f"{outputs.shape[1]}")
-    return 0

@@ -25,12 +25,6 @@ def solve_layer(double[:, :, :, ::1] tables, double q, double step, const uint8_
     the present coefficients, would fall below zero.
     """
     cdef int64_t K = tables.shape[0]
-    if tables.shape[1] != K or tables.shape[2] != 2 or tables.shape[3] != 2 or K == 0:
-        raise ValueError("tables must have the shape (n_classes, n_classes, 2, 2), got "
-                         f"{np.shape(tables)}")
-    if active.shape[0] != K or coef.shape[0] != K:
-        raise ValueError(f"active and coef must have {K} entries, got {len(active)} and "
-                         f"{len(coef)}")
     moved = np.zeros(K)
     cdef double[::1] d = moved
     with nogil:

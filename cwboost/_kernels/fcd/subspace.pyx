@@ -32,19 +32,14 @@ MOST_DIRECTIONS = CWB_MOST_DIRECTIONS
 cdef double RIDGE = 1e-10
 
 
-cdef int check(const double[:, ::1] present, list scores, const double** at) except -1:
+cdef int locate(list scores, const double** at) except -1:
     """Return the number of directions between these scores; write their addresses to `at`."""
-    cdef int k, n = <int> len(scores) - 1
+    cdef int k
     cdef const double[:, ::1] view
-    if not 1 <= n <= CWB_MOST_DIRECTIONS:
-        raise ValueError(f"scores must be 2 to {CWB_MOST_DIRECTIONS + 1} arrays, got {n + 1}")
-    for k in range(n + 1):
+    for k in range(<int> len(scores)):
         view = scores[k]
-        if view.shape[0] != present.shape[0] or view.shape[1] != present.shape[1]:
-            raise ValueError(f"scores must have the shape of present, {np.shape(present)}, got "
-                             f"{np.shape(view)}")
         at[k] = &view[0, 0]
-    return n
+    return <int> len(scores) - 1
 
 
 def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, int n_threads):
@@ -57,12 +52,9 @@ def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, 
     cdef int64_t c, k, other, at_sum, K = R.shape[0]
     cdef double[:, ::1] sums = np.zeros((K, 16))
     cdef const double* at[CWB_MOST_DIRECTIONS + 1]
-    cdef int n = check(R, scores, at)
+    cdef int n = locate(scores, at)
     cdef cwb_directions directions
     cdef double* out = &sums[0, 0]
-    if starts.shape[0] != K + 1 or starts[K] > R.shape[1]:
-        raise ValueError(f"starts must be {K + 1} places in {R.shape[1]} columns, got "
-                         f"{np.asarray(starts)}")
     directions.R, directions.scores, directions.n = &R[0, 0], at, n
     directions.stride, directions.n_classes, directions.starts = R.shape[1], K, &starts[0]
     for c in prange(K, nogil=True, num_threads=n_threads, schedule="static"):
@@ -84,13 +76,13 @@ def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, 
 
 
 def advance(list scores, const double[::1] steps):
-    """Move ``scores[0]``, in place, by `steps` along the directions between the scores."""
+    """Move ``scores[0]``, in place, by `steps` along the directions between the scores.
+
+    The scores have rows of whole vectors.
+    """
     cdef double[:, ::1] present = scores[0]
     cdef const double* at[CWB_MOST_DIRECTIONS + 1]
-    cdef int n = check(present, scores, at)
-    if steps.shape[0] != n or present.shape[1] % 8:
-        raise ValueError(f"steps must be {n} and present have rows of whole vectors, got "
-                         f"{steps.shape[0]} and {present.shape[1]} columns")
+    cdef int n = locate(scores, at)
     kernels.advance(&present[0, 0], at, n, &steps[0], present.shape[0] * present.shape[1])
 
 
@@ -104,9 +96,8 @@ def newton_step(const double[::1] slope, const double[:, ::1] curvature):
     cdef double scale[CWB_MOST_DIRECTIONS]
     cdef double a[CWB_MOST_DIRECTIONS][CWB_MOST_DIRECTIONS]
     cdef double x[CWB_MOST_DIRECTIONS]
-    if not 1 <= n <= CWB_MOST_DIRECTIONS or curvature.shape[0] != n or curvature.shape[1] != n:
-        raise ValueError(f"slope must have 1 to {CWB_MOST_DIRECTIONS} entries, as curvature, "
-                         f"got {n}")
+    if not 1 <= n <= CWB_MOST_DIRECTIONS:
+        raise ValueError(f"slope must have 1 to {CWB_MOST_DIRECTIONS} entries, got {n}")
     for i in range(n):
         scale[i] = 1.0 / sqrt(curvature[i, i]) if curvature[i, i] > 0.0 else 0.0
         x[i] = -slope[i] * scale[i]

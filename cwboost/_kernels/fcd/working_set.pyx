@@ -16,8 +16,6 @@ def violated(const double[:, ::1] edges, const double[:, ::1] coef, double epsil
     """
     cdef int64_t c, j, n = 0, K = edges.shape[0], capacity = edges.shape[1]
     cdef double theta, worst = 0.0
-    if coef.shape[0] != K or coef.shape[1] != capacity:
-        raise ValueError("edges and coefficients must have one shape")
     found = np.empty((2, K * capacity), dtype=np.int64)
     cdef int64_t[:, ::1] at = found
     for c in range(K):
@@ -45,8 +43,6 @@ def in_turns(const int64_t[::1] classes, const int64_t[::1] rows, const int64_t[
     cdef int64_t[::1] place = np.zeros(n_turns * K + 1, dtype=np.int64)
     out = np.empty((2, n), dtype=np.int64)
     cdef int64_t[:, ::1] to = out
-    if rows.shape[0] != n or picks.shape[0] != n:
-        raise ValueError("classes, rows and picks must have one length")
     for i in range(n):
         place[i * n_turns // n * K + turn[classes[picks[i]]] + 1] += 1
     for k in range(n_turns * K):

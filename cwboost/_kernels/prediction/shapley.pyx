@@ -197,12 +197,8 @@ cdef class ShapleySum:
         goes right at comparison c.
         """
         cdef Py_ssize_t n_blocks = right.shape[0], n_trees = len(self.trees), b
-        if right.shape[1] != self.n_comparisons or out.shape[0] != n_blocks:
-            raise ValueError("right and out must have one row per block")
         if n_blocks == 0 or self.n_comparisons == 0:
             return
-        if out.shape[2] != self.n_features or out.shape[3] != 8:
-            raise ValueError("out must have shape (n_blocks, n_scores, n_features, 8)")
         memory = np.empty((n_threads, 24 * self.most_nodes + 8 * self.most_values))
         known = np.empty((n_threads, self.most_nodes), dtype=np.uint8)
         cdef double[:, ::1] memory_ = memory

@@ -81,8 +81,6 @@ cdef class Directions:
         cdef int64_t column_step = X.strides[1] // <int64_t> sizeof(feature_t)
         cdef const feature_t *x
         cdef int failed = 0
-        if X.shape[1] != self.d or out.shape[0] != self.n_columns or out.shape[1] != n:
-            raise ValueError("X, W and out do not fit together")
         if n == 0:
             return
         x = &X[0, 0]
@@ -171,8 +169,6 @@ cdef class Directions:
         """Do the same for the rows of a canonical CSR matrix whose indices are in range."""
         cdef int64_t n = indptr.shape[0] - 1, i
         cdef int failed = 0
-        if out.shape[0] != self.n_columns or out.shape[1] != n:
-            raise ValueError("X and out do not fit together")
         for i in prange(n, nogil=True, schedule="static", num_threads=n_threads):
             failed += self.sparse_row(&data[0] if data.shape[0] else NULL,
                                       &features[0] if features.shape[0] else NULL,

@@ -77,8 +77,6 @@ cdef class SortedColumns:
         cdef int64_t row_step, column_step, g
         cdef const feature_t *x
         cdef int failed = 0
-        if X.shape[0] != n or X.shape[1] != d:
-            raise ValueError("X must have shape (n_samples, n_features)")
         if d == 0:
             return
         x = &X[0, 0]
@@ -97,8 +95,6 @@ cdef class SortedColumns:
         cdef int failed = 0
         cdef const feature_t *x = &data[0] if data.shape[0] else NULL
         cdef const index_t *row = &rows[0] if rows.shape[0] else NULL
-        if indptr.shape[0] != d + 1 or (d and indptr[d] > min(data.shape[0], rows.shape[0])):
-            raise ValueError("the CSC arrays do not fit together")
         for f in prange(d, nogil=True, schedule="dynamic", chunksize=16, num_threads=n_threads):
             failed += sort_stored(self, f, x, row, indptr[f], indptr[f + 1] - indptr[f])
         if failed:

@@ -64,17 +64,3 @@ def test_a_learner_must_not_be_weaker_than_a_constant():
     packed = pack_outputs(signs)
     assert find_false_edge(weights, packed, edges, target, False) is None
     assert find_false_edge(weights, packed, edges, target, True) == (WEAK_EDGE, 1, 3.0)
-
-
-def test_a_wrong_shape_is_refused():
-    weights, signs, edges, target = material(20)
-    packed = pack_outputs(signs)
-    for change in (
-        {"outputs": packed[:, :-1].copy()},
-        {"edges": edges[:-1]},
-        {"target": target + 1},
-        {"weights": np.asfortranarray(weights)},
-    ):
-        given = {"weights": weights, "outputs": packed, "edges": edges, "target": target} | change
-        with pytest.raises(ValueError):
-            find_false_edge(**given, exact=False)
