@@ -88,15 +88,21 @@ class Found:
         return all(name in self.fits for name in names)
 
     def seconds(self, name):
-        return self._median(name, self._clock)
+        return self.median(name, self._clock)
 
     def detail(self):
         return ", ".join(
-            f"{name} {number(self._median(name, 'wall'))} s ({number(self._median(name, 'cpu'))} s)"
+            f"{name} {number(self.median(name, 'wall'))} s ({number(self.median(name, 'cpu'))} s)"
             for name in self.fits
         )
 
-    def _median(self, name, key):
+    def of(self, start):
+        """Return the results of the fits whose names begin so, without this beginning."""
+        own = copy.copy(self)
+        own.fits = {k.removeprefix(start): v for k, v in self.fits.items() if k.startswith(start)}
+        return own
+
+    def median(self, name, key):
         return median(fit[key] for fit in self.fits[name])
 
 
@@ -106,7 +112,7 @@ def record(run):
         found = run.found(group)
         loads = [fit["load"] for fits in found.fits.values() for fit in fits]
         for row in rows_of(run, found):
-            known = {"clock": run.clock, "loads": [min(loads), max(loads)], "threads": 2}
+            known = {"clock": run.clock, "loads": [min(loads), max(loads)], "threads": 1}
             known["instruction_set"] = show_config()["instruction_set"]
             append(RESULTS, {"group": group, "row": asdict(row), **known}, *PACKAGES)
 

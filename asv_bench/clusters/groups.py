@@ -10,6 +10,7 @@ from data import blobs, training_rows
 from fits import (
     SEED,
     STUMPS,
+    OnPartitions,
     close,
     cluster,
     collections,
@@ -18,6 +19,7 @@ from fits import (
     fitted,
     lightgbm_dask,
     local_classifier,
+    loopback,
     on_workers,
     processor_seconds,
     resident,
@@ -25,7 +27,7 @@ from fits import (
 )
 from report import Row, number
 
-LOCAL = "cwboost local, 2 threads"
+LOCAL = "cwboost local"
 
 
 def by_turns(run, client, group, fits, examine=None):
@@ -47,12 +49,12 @@ def by_turns(run, client, group, fits, examine=None):
         for name, (make, data) in fits.items():
             if turn and perf_counter() + last[name] > end:
                 continue
-            cpu, start = processor_seconds(client), perf_counter()
+            cpu, sent, start = processor_seconds(client), loopback(), perf_counter()
             model = fitted(make, *data)
-            last[name] = perf_counter() - start
+            last[name], sent = perf_counter() - start, loopback() - sent
             cpu = processor_seconds(client) - cpu
             more = examine(model) if examine is not None else {}
-            run.append(group, name, wall=last[name], cpu=cpu, **more)
+            run.append(group, name, wall=last[name], cpu=cpu, sent=sent, **more)
 
 
 def examined(X, y, model):
@@ -60,7 +62,7 @@ def examined(X, y, model):
 
 
 def stumps(run):
-    """Stage-wise stumps against the peers, and against one process of two threads."""
+    """Stage-wise stumps against the peers, and against one process of one thread."""
     n, rounds = run.scaled(1_000_000), run.rounds(100)
     X, y = blobs(n, 50, 10)
     client = cluster()
@@ -147,37 +149,62 @@ def rows_of_memory(run, found):
         yield Row(what, 2.5, ratio, "x", detail, at_most=True)
 
 
+TABLES = ((60_000, 20, 5), (10_000, 64, 10), (1_000_000, 50, 5))
+"""Numbers of rows, features and classes."""
+
+
 def trees(run):
-    """Default learners against 31 leaves, at an error that is not higher."""
-    n, rounds = run.scaled(300_000), run.rounds(100)
-    X, y = blobs(n + 50_000, 50, 7)
-    X_test, y_test, X, y = X[n:], y[n:], X[:n], y[:n]
-    client = cluster()
-    far = collections(client, X, y)
-    ours = {"n_estimators": rounds, "random_state": SEED, "probability_scale": 2.0}
-    fits = {
-        "cwboost.dask": partial(dask_classifier, **ours),
-        "lightgbm.dask": partial(lightgbm_dask, client, rounds, 31),
-        LOCAL: partial(local_classifier, **ours),
-        "xgboost.dask": partial(xgboost_dask, client, rounds, max_leaves=31, max_depth=0),
-    }
-    fits = {name: (make, (X, y) if name == LOCAL else far) for name, make in fits.items()}
-    by_turns(run, client, "trees", fits, partial(examined, X_test, y_test))
-    close(client)
+    """Trees without an init model: on one worker, on partitions, in one process, and the peers'."""
+    rounds = run.rounds(50)
+    for n, d, k in TABLES:
+        X, y = blobs(run.scaled(n) + n // 6, d, k)
+        X_test, y_test, X, y = X[-n // 6 :], y[-n // 6 :], X[: -n // 6], y[: -n // 6]
+        client = cluster()
+        far = collections(client, X, y)
+        ours = {"n_estimators": rounds, "init": None, "probability_scale": 2.0}
+        ours["random_state"] = SEED
+        fits = {
+            "cwboost.dask": partial(dask_classifier, **ours),
+            "cwboost.dask, partitions": partial(OnPartitions, **ours),
+            LOCAL: partial(local_classifier, **ours),
+            "lightgbm.dask": partial(lightgbm_dask, client, rounds, 31),
+            "xgboost.dask": partial(xgboost_dask, client, rounds, max_leaves=31, max_depth=0),
+        }
+        fits = {
+            f"{n:,} × {d}, {name}": (f, (X, y) if name == LOCAL else far)
+            for name, f in fits.items()
+        }
+        by_turns(run, client, "trees", fits, partial(examined, X_test, y_test))
+        close(client)
 
 
 def rows_of_trees(run, found):
-    n, rounds = run.scaled(300_000), run.rounds(100)
-    what = f"{n:,} × 50, 7 classes, {rounds} rounds of the default"
-    errors = {name: median(fit["error"] for fit in fits) for name, fits in found.fits.items()}
-    detail = found.detail() + "; errors " + ", ".join(f"{k} {v:.2f}%" for k, v in errors.items())
-    for name, goal in (("lightgbm.dask", 2.0), ("xgboost.dask", 1.0)):
-        if found.has(name, "cwboost.dask"):
-            ratio = found.seconds(name) / found.seconds("cwboost.dask")
-            also = errors["cwboost.dask"] <= errors[name]
-            leaves = f"{what}, over {name} with 31 leaves, error no higher"
-            yield Row(leaves, goal, ratio, "x", detail, also=also)
-            what, detail = "the same", "the same fits"
+    rounds = run.rounds(50)
+    for n, d, k in TABLES:
+        own = found.of(f"{n:,} × {d}, ")
+        if not own.has("cwboost.dask", "cwboost.dask, partitions", "lightgbm.dask", LOCAL):
+            continue
+        errors = ", ".join(f"{name} {own.median(name, 'error'):.2f}%" for name in own.fits)
+        sent = {name: own.median(name, "sent") / rounds / 2e6 for name in own.fits if name != LOCAL}
+        both = ", ".join(f"{name} {number(each)} MB" for name, each in sent.items())
+        ours = own.seconds("cwboost.dask")
+        what = f"{n:,} × {d}, {k} classes, {rounds} rounds of trees: time over one process"
+        detail = f"{own.detail()}; errors {errors}"
+        yield Row(what, 0.8, ours / own.seconds(LOCAL), "x", detail, at_most=True)
+        ratio = ours / own.seconds("lightgbm.dask")
+        yield Row(
+            "the same, over lightgbm.dask, 31 leaves",
+            0.8,
+            ratio,
+            "x",
+            "the same fits",
+            at_most=True,
+        )
+        ratio = own.seconds("cwboost.dask, partitions") / own.seconds(LOCAL)
+        what = "the same, on partitions, over one process"
+        yield Row(what, 1.0, ratio, "x", "the same fits", at_most=True)
+        what = "the same, bytes per round and worker, on partitions"
+        yield Row(what, 1.0, sent["cwboost.dask, partitions"], "MB", both, at_most=True)
 
 
 SETS = {"PENDIGITS": 200, "MNIST": 120}
@@ -217,6 +244,8 @@ def rows_of_errors(run, found):
         what = f"error on {name}, {run.rounds(rounds)} rounds of the default, less the local one"
         what += f", mean of {n_fits} seeds" if n_fits > 1 else ""
         yield Row(what, 0.1, far - near, "points", detail, at_most=True)
+        ratio = found.seconds(both[0]) / found.seconds(both[1])
+        yield Row("the same, time over one process", 0.8, ratio, "x", "the same fits", at_most=True)
 
 
 GROUPS = {
