@@ -9,7 +9,7 @@ import numpy as np
 from cwboost.kernels import usable_threads
 from cwboost.kernels.threads import threads_of_jobs
 from cwboost.master import LARGEST_C
-from cwboost.support.checks import check_number, checked_random_state
+from cwboost.support.checks import check_number, checked_random_state, unmasked
 
 __all__ = [
     "check_Cs",
@@ -82,7 +82,7 @@ def check_weight(weight, n_samples: int, name: str = "sample_weight"):
     """Check the weights of examples; return them as float64, None if there are none."""
     if weight is None:
         return None
-    given = np.asarray(weight)
+    given = np.asarray(unmasked(weight))
     try:
         found = given.astype(np.float64) if given.dtype.kind in "biufO" else np.empty(0)
     except (TypeError, ValueError):  # objects that are no numbers

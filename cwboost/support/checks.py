@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_random_state
 
-__all__ = ["check_number", "checked_random_state"]
+__all__ = ["check_number", "checked_random_state", "unmasked"]
 
 
 def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
@@ -22,6 +22,13 @@ def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
         upper = "" if high == np.inf else f" and <= {high}"
         raise ValueError(f"{name} must be {bound} {low}{upper}, got {value!r}")
     return value
+
+
+def unmasked(values):
+    """Return values as they came; with None, as objects, where the mask of an array hides them."""
+    if not np.ma.is_masked(values):
+        return values
+    return np.where(np.ma.getmaskarray(values), None, np.ma.getdata(values).astype(object))
 
 
 def checked_random_state(random_state) -> np.random.RandomState:

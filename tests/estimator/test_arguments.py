@@ -28,6 +28,7 @@ WEIGHTS = {
     "dates": np.datetime64("2020-01-01") + Y,
     "complex": ONES + 1j,
     "gaps": [None] * N,
+    "masked": np.ma.array(ONES, mask=Y == 0),
     "too few": ONES[1:],
     "a matrix": ONES[:, None],
     "one number": 2.0,
@@ -56,7 +57,13 @@ ODD = {
     "sample_weight": WEIGHTS,
     "sample_weight_val": WEIGHTS,
     "y_val": {"unknown": Y + 1, "of another type": Y.astype(str)},
-    "groups": {"too few": Y[1:], "a matrix": Y[:, None], "gaps": [None] * N, "one": "all"},
+    "groups": {
+        "too few": Y[1:],
+        "a matrix": Y[:, None],
+        "gaps": [None] * N,
+        "masked": np.ma.array(Y, mask=Y == 0),
+        "one": "all",
+    },
     "class_weight": {
         "a word": "balancd",
         "a number": 3,

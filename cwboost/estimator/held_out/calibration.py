@@ -40,7 +40,8 @@ def predict_prior(model, class_weights, C):
     """
     what = "shares of the classes, whatever the features" if model.base is None else "base scores"
     warn_caller(
-        f"no weak learner lowers the objective at C={C!r}: the model predicts the {what}; raise C"
+        f"no weak learner lowers the objective at C={C:g}: the model predicts the {what}; check "
+        "that features differ between the classes, or raise C"
     )
     if model.base is not None:
         return model

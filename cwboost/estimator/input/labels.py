@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from cwboost.estimator.input.columns import missing_in
+from cwboost.support.checks import unmasked
 
 __all__ = ["encode_labels", "read_labels"]
 
@@ -44,8 +45,7 @@ def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
     ValueError
         If a label is missing, or labels are of several types or no class labels.
     """
-    if np.ma.is_masked(y):
-        y = np.where(np.ma.getmaskarray(y), None, np.ma.getdata(y).astype(object))
+    y = unmasked(y)
     is_list = isinstance(y, list | tuple)
     # NumPy would make floats of a list of large integers, and text of one with numbers among text.
     labels = np.asarray(y, dtype=object if is_list else None)
