@@ -12,7 +12,6 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.estimator.input.columns import missing_in
-from cwboost.support.checks import unmasked
 
 __all__ = ["keys_of", "keys_of_groups", "keys_of_rows", "mixed"]
 
@@ -40,7 +39,7 @@ def keys_of(X, groups) -> np.ndarray:
 
 def keys_of_groups(groups, n_samples: int) -> np.ndarray:
     """Check the argument `groups`; return a key per example, uint64, equal within a group."""
-    values = np.asarray(unmasked(groups))
+    values = np.asarray(groups)
     if values.shape != (n_samples,):
         raise ValueError(f"groups must have shape ({n_samples},), got {values.shape}")
     if (gaps := missing_in(values)).any():

@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from cwboost.estimator.checks import check_total, check_weight
 from cwboost.estimator.groups import keys_of, keys_of_rows
+from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
 
 __all__ = [
@@ -107,7 +108,7 @@ def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Probl
             f"y must have at least two classes (of positive weight), got 1 class: "
             f"{classes.tolist()[0]!r}"
         )
-    holder = Holder(X, None if groups is None else np.asarray(groups))
+    holder = Holder(X, None if groups is None else np.asarray(unmasked(groups)))
     if groups is not None and (holder.keys[used] == holder.keys[used[0]]).all():
         raise ValueError("groups must hold at least two groups (of positive weight), got 1")
     order, weight = _distinct(holder, used, encoded, weight[used])
