@@ -45,6 +45,8 @@ NOT_STORED = ("callbacks", "cv")
 COMMON_ATTRIBUTES = {"classes_": np.ndarray, "n_features_in_": int, "history_": dict}
 INIT_PREFIX = "init."
 OPTIONAL_ATTRIBUTES = {"feature_names_in_": np.ndarray, "categories_": dict}
+OPTIONAL = ("stage_scales", "importances", "conformity", "constraints")
+"""Fields of `FittedModel` that a file may hold."""
 STATE_ATTRIBUTE = "_state"
 
 
@@ -75,23 +77,22 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         "ensemble": {"n_scores": ensemble.n_scores, "staged": ensemble.path.staged},
         "scale": model.scale,
     }
-    if model.conformity is not None:
-        known = vars(model.conformity)
-        header["conformity"] = {k: encoder.encode(v, f"conformity.{k}") for k, v in known.items()}
-    if model.constraints:
-        header["constraints"] = encoder.encode(dict(model.constraints), "model.constraints")
-    if model.stage_scales is not None and staged:
-        header["stage_scales"] = encoder.encode(model.stage_scales, "model.stage_scales")
+    optional = {
+        "stage_scales": model.stage_scales if staged else None,
+        "importances": model.importances,
+        "conformity": None if model.conformity is None else vars(model.conformity),
+        "constraints": dict(model.constraints) or None,
+    }
+    given = {name: value for name, value in optional.items() if value is not None}
+    header |= {name: encoder.encode(value, f"model.{name}") for name, value in given.items()}
+    if state:
+        header["training_state"] = encoder.encode(state, "training_state")
     arrays = {ENSEMBLE_PREFIX + name: array for name, array in ensemble.arrays().items()}
-    if model.importances is not None:
-        header["importances"] = encoder.encode(model.importances, "model.importances")
     if model.base is not None:
         header["init"] = encode_plugin(model.base.model, encoder, "init")
         header["init"]["factor"] = model.base.factor
         own = model.base.fitted.arrays()
         arrays |= {INIT_PREFIX + name: array for name, array in own.items()}
-    if state:
-        header["training_state"] = encoder.encode(state, "training_state")
     write(path, header, encoder.arrays | arrays)
 
 
@@ -207,17 +208,12 @@ def _build(header: dict, arrays: dict[str, np.ndarray]):
     scale = header.get("scale")
     if type(scale) is not float or not 0 < scale <= MAX_SCALE:
         raise ModelFileError(f"scale must be positive and at most {MAX_SCALE}, got {scale!r}")
-    conformity = _decode_conformity(header, len(fitted["classes_"]), decoder)
-    model = FittedModel(
-        ensemble,
-        fitted["classes_"],
-        base,
-        scale,
-        _decode_importances(header, n_features, decoder),
-        conformity,
-        _decode_constraints(header, n_features, decoder),
-        _decode_stage_scales(header, ensemble.n_rounds, decoder),
-    )
+    parts = {name: decoder.decode(header[name], name) for name in OPTIONAL if name in header}
+    _check_parts(parts, n_features, ensemble.n_rounds)
+    if "conformity" in parts:
+        parts["conformity"] = Conformity(**parts["conformity"])
+        parts["conformity"].check(len(fitted["classes_"]))
+    model = FittedModel(ensemble, fitted["classes_"], base, scale, **parts)
     if "training_state" in header:
         state = decoder.decode(header["training_state"], "training_state")
         if not isinstance(state, dict) or "ensemble" in state:
@@ -234,53 +230,26 @@ def _build(header: dict, arrays: dict[str, np.ndarray]):
     return classifier
 
 
-def _decode_conformity(header: dict, n_classes: int, decoder: Decoder) -> Conformity | None:
-    if "conformity" not in header:
-        return None
-    section = _section(header, "conformity")
-    parts = (decoder.decode(section[name], name) for name in ("label", "probability", "weight"))
-    conformity = Conformity(*parts)
-    conformity.check(n_classes)
-    return conformity
-
-
-def _decode_constraints(header: dict, n_features: int, decoder: Decoder) -> dict:
-    if "constraints" not in header:
-        return {}
-    found = decoder.decode(header["constraints"], "constraints")
+def _check_parts(parts: dict, n_features: int, n_rounds: int) -> None:
+    """Check the arrays that a model may hold, by name; `Conformity.check` has its own."""
+    lengths = {"importances": n_features, "stage_scales": n_rounds}
+    numbers = {name: parts[name] for name in lengths if name in parts}
+    check_arrays(numbers, {name: ("float64", (lengths[name],)) for name in numbers})
+    if "importances" in parts and not (abs(parts["importances"] - 0.5) <= 0.5 + 1e-9).all():
+        raise ModelFileError("importances must hold numbers from 0 to 1")
+    scales = parts.get("stage_scales", np.ones(1))
+    if not ((scales > 0) & (scales <= MAX_SCALE)).all():
+        raise ModelFileError(f"stage_scales must be positive and at most {MAX_SCALE}")
     shapes = {
         "monotonic": ("int8", ("n_scores", n_features)),
         "interactions": ("bool", ("n_sets", n_features)),
     }
+    found = parts.get("constraints", {})
     if not isinstance(found, dict) or not found.keys() <= shapes.keys():
         raise ModelFileError(f"constraints must be a dict with the keys {sorted(shapes)}")
     check_arrays(found, {name: shapes[name] for name in found})
     if "monotonic" in found and not np.isin(found["monotonic"], (-1, 0, 1)).all():
         raise ModelFileError("constraints: monotonic must hold -1, 0 and 1")
-    return found
-
-
-def _decode_importances(header: dict, n_features: int, decoder: Decoder) -> np.ndarray | None:
-    found = _decode_numbers(header, "importances", n_features, decoder)
-    if found is not None and not (abs(found - 0.5) <= 0.5 + 1e-9).all():
-        raise ModelFileError("importances must hold numbers from 0 to 1")
-    return found
-
-
-def _decode_stage_scales(header: dict, n_rounds: int, decoder: Decoder) -> np.ndarray | None:
-    found = _decode_numbers(header, "stage_scales", n_rounds, decoder)
-    if found is not None and not ((found > 0) & (found <= MAX_SCALE)).all():
-        raise ModelFileError(f"stage_scales must be positive and at most {MAX_SCALE}")
-    return found
-
-
-def _decode_numbers(header: dict, name: str, length: int, decoder: Decoder) -> np.ndarray | None:
-    """Return the numbers that a file may hold by a name, None without any."""
-    if name not in header:
-        return None
-    numbers = decoder.decode(header[name], name)
-    check_arrays({name: numbers}, {name: ("float64", (length,))})
-    return numbers
 
 
 def _decode_fitted(cls: type[Any], nodes: dict, decoder: Decoder) -> dict:
