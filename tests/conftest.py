@@ -14,7 +14,7 @@ from reference_family import ReferenceStump
 
 import cwboost
 from cwboost.datasets import load_vowel
-from cwboost.families import discovery
+from cwboost.families import discovery, registry
 from cwboost.kernels import threads
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,8 +82,8 @@ def build_distributions(folder):
 @pytest.fixture
 def register(monkeypatch):
     """`register_family`, undone after the test."""
-    known = dict(discovery._registry._registered)
-    monkeypatch.setattr(discovery._registry, "_registered", known)
+    known = dict(registry.WEAK_LEARNERS._registered)
+    monkeypatch.setattr(registry.WEAK_LEARNERS, "_registered", known)
     return cwboost.register_family
 
 

@@ -24,7 +24,7 @@ from cwboost import (
 from cwboost.cli import main
 from cwboost.ensemble.inspection import is_additive
 from cwboost.estimator.base import BoostingClassifier
-from cwboost.families.discovery import _registry
+from cwboost.families.registry import WEAK_LEARNERS
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(240, 4))
@@ -67,7 +67,7 @@ for other, family in zip(CLASSIFIERS[1:], ("stump", "tree", "projection", "stump
 @pytest.fixture(scope="module", params=KINDS)
 def model(request):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_registry, "_registered", dict(_registry._registered))
+        patch.setattr(WEAK_LEARNERS, "_registered", dict(WEAK_LEARNERS._registered))
         register_family(Means)
         yield KINDS[request.param]()
 

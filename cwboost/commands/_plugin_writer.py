@@ -6,8 +6,9 @@ import importlib.util
 import re
 from pathlib import Path
 
-from cwboost.families.examination import AUTO, INIT_MODELS, WEAK_LEARNERS
+from cwboost.families.examination import AUTO
 from cwboost.families.plugin_loading import normalise, other_plugins, own_plugins
+from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS
 from cwboost.kernels.include import get_include
 
 __all__ = ["TEMPLATES", "write_plugin"]

@@ -12,17 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.examination import (
-    INIT_MODELS,
-    WEAK_LEARNERS,
-    Kind,
-    examine,
-    kind_of,
-    warn_of_age,
-)
+from cwboost.families.examination import examine, kind_of, warn_of_age
 from cwboost.families.init_contract import InitModel
 from cwboost.families.plugin_loading import PluginRecord, other_plugins, own_plugins
-from cwboost.families.registry import FamilyError, Registry
+from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS, FamilyError, registry_of
 
 __all__ = [
     "FamilyError",
@@ -31,14 +24,11 @@ __all__ = [
     "distribution_of",
     "get_family",
     "get_init",
-    "get_plugin",
     "list_plugins",
     "refresh",
     "register_family",
     "resolve_weak_learner",
 ]
-
-_registry, _init_models = Registry(WEAK_LEARNERS), Registry(INIT_MODELS)
 
 
 def get_family(name: str) -> type[WeakLearnerFamily]:
@@ -66,9 +56,7 @@ def get_family(name: str) -> type[WeakLearnerFamily]:
     >>> get_family("stump")().get_params()
     {'max_bins': 256, 'max_features': None}
     """
-    found = _registry.get(name)
-    warn_of_age(found)
-    return found
+    return WEAK_LEARNERS.get(name)
 
 
 def get_init(name: str) -> type[InitModel]:
@@ -84,18 +72,12 @@ def get_init(name: str) -> type[InitModel]:
     FamilyError
         (a ValueError) As for `get_family`.
     """
-    return _init_models.get(name)
-
-
-def get_plugin(kind: Kind, name: str) -> type:
-    """Return `get_family` or `get_init` of a name."""
-    return get_family(name) if kind is WEAK_LEARNERS else get_init(name)
+    return INIT_MODELS.get(name)
 
 
 def distribution_of(plugin_class: type[WeakLearnerFamily | InitModel]) -> tuple[str, str] | None:
     """Return name and version of the distribution that brings a class as a plugin; None if none."""
-    registry = _registry if issubclass(plugin_class, WeakLearnerFamily) else _init_models
-    record = registry.find(plugin_class.name)
+    record = registry_of(plugin_class).find(plugin_class.name)
     if record is None or record.is_registered or record.plugin_class is not plugin_class:
         return None
     return record.distribution, record.version
@@ -138,8 +120,8 @@ def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFa
     >>> cwboost.get_family("few_features").__name__
     'FewFeatures'
     """
-    _registry.register(family_class)
-    warn_of_age(family_class)
+    WEAK_LEARNERS.register(family_class)
+    warn_of_age(WEAK_LEARNERS, family_class)
     return family_class
 
 
@@ -161,7 +143,7 @@ def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearne
             examine(WEAK_LEARNERS, type(spec), spec)
         except (TypeError, ValueError) as error:
             raise FamilyError(f"weak_learner={spec!r} cannot be used: {error}") from error
-        warn_of_age(type(spec))
+        warn_of_age(WEAK_LEARNERS, type(spec))
         return spec
     hint = ""
     if isinstance(spec, type) and issubclass(spec, WeakLearnerFamily):
@@ -178,15 +160,15 @@ def list_plugins() -> list[PluginRecord]:
     Of each kind, cwboost's own come first, then those registered at run time, then the others by
     distribution.
     """
-    return [*_registry.all(), *_init_models.all()]
+    return [*WEAK_LEARNERS.all(), *INIT_MODELS.all()]
 
 
 def refresh() -> None:
     """Forget what was discovered, so that packages installed since are found."""
     for cached in (own_plugins, other_plugins):
         cached.cache_clear()
-    _registry.clear()
-    _init_models.clear()
+    WEAK_LEARNERS.clear()
+    INIT_MODELS.clear()
 
 
 def check_capabilities(
@@ -215,7 +197,7 @@ def check_capabilities(
     if lacking:
         able = sorted(
             repr(record.name)
-            for record in _registry.all()
+            for record in WEAK_LEARNERS.all()
             if record.state == "loaded" and set(lacking) <= set(record.capabilities)
         )
         raise ValueError(

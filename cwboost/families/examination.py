@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-import warnings
 from dataclasses import dataclass
 
-from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFamily, WeakLearners
-from cwboost.families.init_contract import FittedInit, InitModel
+from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFamily
+from cwboost.support.warnings import warn_caller
 
 __all__ = [
-    "INIT_MODELS",
-    "WEAK_LEARNERS",
     "Kind",
     "describe_error",
     "examine",
@@ -21,7 +18,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Kind:
     """What plugins can be.
 
@@ -36,9 +33,6 @@ class Kind:
     result: str
     result_base: type
 
-
-WEAK_LEARNERS = Kind("weak learner", "cwboost", WeakLearnerFamily, "learners_type", WeakLearners)
-INIT_MODELS = Kind("init model", "cwboost.init", InitModel, "fitted_type", FittedInit)
 
 OLDEST_API_VERSION = 1
 """Oldest accepted version of the contract."""
@@ -81,7 +75,7 @@ def examine(kind: Kind, plugin_class, instance=None) -> tuple[str, ...]:
                 f"{result.__name__}.{method} must not take self: put @classmethod before it"
             )
     made = plugin_class() if instance is None else instance
-    if kind is not WEAK_LEARNERS:
+    if not isinstance(made, WeakLearnerFamily):
         return ()
     if not isinstance(made.capabilities, Capabilities):
         got = kind_of(made.capabilities)
@@ -101,15 +95,14 @@ def _check_version(kind: Kind, plugin_class) -> None:
         )
 
 
-def warn_of_age(family_class: type[WeakLearnerFamily]) -> None:
-    """Warn the caller's caller of a family that is written for an old version of the contract."""
-    if family_class.api_version < API_VERSION:
-        warnings.warn(
-            f"the weak learner {family_class.name!r} is written for version "
-            f"{family_class.api_version} of its contract; this cwboost has version {API_VERSION} "
+def warn_of_age(kind: Kind, plugin_class) -> None:
+    """Warn the caller of a class that is written for an old version of its contract."""
+    if plugin_class.api_version < API_VERSION:
+        warn_caller(
+            f"the {kind.noun} {plugin_class.name!r} is written for version "
+            f"{plugin_class.api_version} of its contract; this cwboost has version {API_VERSION} "
             "and a later one will refuse it: the plugin needs an update",
             DeprecationWarning,
-            stacklevel=3,
         )
 
 

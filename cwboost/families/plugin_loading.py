@@ -21,7 +21,8 @@ from importlib import metadata
 import pluggy
 
 from cwboost import hookspecs
-from cwboost.families.examination import WEAK_LEARNERS, Kind, describe_error, examine, kind_of
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.examination import Kind, describe_error, examine, kind_of
 
 __all__ = [
     "Plugin",
@@ -194,7 +195,7 @@ def _candidates(entry_point: metadata.EntryPoint | Exception, kind: Kind) -> lis
     plugin = entry_point.load()
     if isinstance(plugin, type):
         return [plugin]
-    if kind is not WEAK_LEARNERS:
+    if kind.base is not WeakLearnerFamily:
         raise TypeError(f"{entry_point.value} must be a class, got {kind_of(plugin)}")
     # A manager of its own, so that a failure touches no other plugin.
     manager = pluggy.PluginManager("cwboost")

@@ -18,7 +18,7 @@ from cwboost import __version__
 from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.array_learners import check_arrays
-from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
+from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, read, write
 from cwboost.model_file.values import Decoder, Encoder, decode_plugin, encode_plugin

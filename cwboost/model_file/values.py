@@ -21,10 +21,10 @@ from cwboost.families.composed.sklearn_learners import (
     learners_class,
 )
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.discovery import FamilyError, distribution_of, get_plugin
-from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS, Kind
+from cwboost.families.discovery import distribution_of
 from cwboost.families.init_contract import InitModel
 from cwboost.families.plugin_loading import normalise
+from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS, FamilyError, Registry
 from cwboost.model_file.container import NAME, ModelFileError
 from cwboost.support.warnings import warn_caller
 
@@ -255,7 +255,7 @@ def encode_plugin(plugin: WeakLearnerFamily | InitModel, encoder: Encoder, where
     tag = "family" if isinstance(plugin, WeakLearnerFamily) else "init"
     kind = KINDS[tag]
     try:
-        registered = get_plugin(kind, plugin.name)
+        registered = kind.get(plugin.name)
     except FamilyError as error:
         raise ValueError(
             f"{where}: the {kind.noun} {plugin.name!r} must be registered, or the model could not "
@@ -273,7 +273,7 @@ def encode_plugin(plugin: WeakLearnerFamily | InitModel, encoder: Encoder, where
     return node | {"params": encoder.encode_params(plugin, where)}
 
 
-def decode_plugin(kind: Kind, node: Mapping, decoder: Decoder, where: str):
+def decode_plugin(kind: Registry, node: Mapping, decoder: Decoder, where: str):
     """Decode a family or an init model encoded by `encode_plugin`.
 
     A class that the program has registered itself (`cwboost.register_family`) is taken whatever
@@ -286,7 +286,7 @@ def decode_plugin(kind: Kind, node: Mapping, decoder: Decoder, where: str):
         )
     saved = _saved_owner(node, where)
     try:
-        found = get_plugin(kind, name)
+        found = kind.get(name)
     except FamilyError as error:
         origin = "" if saved is None else f" It was saved with the distribution {' '.join(saved)}."
         raise ModelFileError(

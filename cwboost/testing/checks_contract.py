@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.base import clone
 
 from cwboost.families.contract import BindContext, WeakLearnerFamily
-from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS, examine
+from cwboost.families.examination import examine
+from cwboost.families.registry import registry_of
 from cwboost.families.sealing.sample import read_only
 from cwboost.testing.material import (
     N_TARGETS,
@@ -29,8 +30,7 @@ from cwboost.testing.material import (
 
 def check_declarations(plugin):
     """Check the declared name, API version and type of what is made, and the capabilities."""
-    kind = WEAK_LEARNERS if isinstance(plugin, WeakLearnerFamily) else INIT_MODELS
-    examine(kind, type(plugin), plugin)
+    examine(registry_of(type(plugin)), type(plugin), plugin)
     name = type(plugin).name
     assert plugin.name == name, f"name must be that of the class, {name!r}, got {plugin.name!r}"
 

@@ -11,8 +11,7 @@ from sklearn.base import clone
 
 from cwboost.classifier import CWBoostClassifier
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.discovery import FamilyError, get_plugin
-from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
+from cwboost.families.registry import FamilyError, registry_of
 from cwboost.model_file.saving import load_model
 from cwboost.onnx_export import to_onnx
 from cwboost.testing.material import pixels
@@ -62,9 +61,8 @@ def check_life_of_a_classifier(plugin):
 
 def _stored_scores(classifier, plugin, X, scores):
     """Scores of the classifier from a file; those given if it has none."""
-    kind = WEAK_LEARNERS if isinstance(plugin, WeakLearnerFamily) else INIT_MODELS
     try:
-        if get_plugin(kind, plugin.name) is not type(plugin):
+        if registry_of(type(plugin)).get(plugin.name) is not type(plugin):
             return scores
     except FamilyError:
         return scores

@@ -9,7 +9,7 @@ from cwboost import CWBoostClassifier, load_model, register_family
 from cwboost.cli import main
 from cwboost.commands._tables.reading import read_table
 from cwboost.datasets import load_vowel
-from cwboost.families import discovery
+from cwboost.families import registry
 from cwboost.kernels import SortedFeatures
 
 pd = pytest.importorskip("pandas")
@@ -304,8 +304,8 @@ class Loud(Waves):
 
 def test_what_a_plugin_prints_does_not_reach_the_results(vowel, tmp_path, capsys, monkeypatch):
     data, model = write_csv(tmp_path / "train.csv", *vowel), tmp_path / "model.cwb"
-    registered = dict(discovery._registry._registered)
-    monkeypatch.setattr(discovery._registry, "_registered", registered)
+    registered = dict(registry.WEAK_LEARNERS._registered)
+    monkeypatch.setattr(registry.WEAK_LEARNERS, "_registered", registered)
     register_family(Loud)
     assert run("fit", data, model, "--weak-learner", "loud", "--rounds", 2) == 0
     assert run("predict", model, data, "--label", -1) == 0

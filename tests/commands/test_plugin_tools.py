@@ -7,13 +7,13 @@ from attack_plugins import PRICED, family
 import cwboost
 from cwboost.cli import main
 from cwboost.experiments import plugin_bench
-from cwboost.families.discovery import _registry
+from cwboost.families.registry import WEAK_LEARNERS
 
 
 @pytest.fixture
 def faulty(monkeypatch):
     """The name of a registered family whose author misspelt an attribute."""
-    monkeypatch.setattr(_registry, "_registered", dict(_registry._registered))
+    monkeypatch.setattr(WEAK_LEARNERS, "_registered", dict(WEAK_LEARNERS._registered))
     plugin = family((PRICED, f"self.not_there\n{PRICED}"))
     return cwboost.register_family(type(plugin)).name
 

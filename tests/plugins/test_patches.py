@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 import cwboost
 from cwboost import CWBoostClassifier, load_model
-from cwboost.families.discovery import _registry
+from cwboost.families.registry import WEAK_LEARNERS
 
 SOURCE = Path(__file__).resolve().parents[2] / "plugins/patches/src"
 
@@ -19,7 +19,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "plugins/patches/src"
 def PatchFamily():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(SOURCE))
-        patch.setattr(_registry, "_registered", dict(_registry._registered))
+        patch.setattr(WEAK_LEARNERS, "_registered", dict(WEAK_LEARNERS._registered))
         from cwboost_patches import PatchFamily
 
         yield cwboost.register_family(PatchFamily)
