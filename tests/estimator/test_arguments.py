@@ -15,6 +15,7 @@ from cwboost import (
     CWBoostClassifier,
     CWBoostClassifierCV,
     MultiBoostClassifier,
+    ProjectionFamily,
     TreeFamily,
 )
 from cwboost.callbacks import Checkpoint, TimeLimit
@@ -210,21 +211,40 @@ def test_every_parameter_of_a_constructor_is_checked(estimator, name):
         model.fit(X, Y)
 
 
-@pytest.mark.parametrize(
-    "name, make",
-    [
-        ("max_leaf_nodes", lambda v: CWBoostClassifier(TreeFamily(max_leaf_nodes=v)).fit(X, Y)),
-        ("max_depth", lambda v: CWBoostClassifier(TreeFamily(max_depth=v)).fit(X, Y)),
-        ("max_bins", lambda v: CWBoostClassifier(TreeFamily(max_bins=v)).fit(X, Y)),
-        ("seconds", TimeLimit),
-        ("every_rounds", lambda v: Checkpoint("a.cwb", every_rounds=v)),
-        ("every_seconds", lambda v: Checkpoint("a.cwb", every_seconds=v)),
-    ],
-)
-@pytest.mark.parametrize("value", [-1, "3", 1j, np.nan, [3]])
-def test_what_a_number_cannot_be_is_refused_by_its_name(name, make, value):
+CALLBACKS = {
+    "seconds": TimeLimit,
+    "every_rounds": lambda value: Checkpoint("a.cwb", every_rounds=value),
+    "every_seconds": lambda value: Checkpoint("a.cwb", every_seconds=value),
+}
+# Parameters of families, and what else than no number they cannot be.
+OF_FAMILIES = {
+    "max_leaf_nodes": (TreeFamily, [1]),
+    "max_depth": (TreeFamily, [0, 2.5]),
+    "max_bins": (TreeFamily, [1, 257]),
+    "min_leaf_weight": (TreeFamily, [np.inf, True]),
+    "max_features": (TreeFamily, [0]),
+    "criterion": (TreeFamily, ["mse"]),
+    "n_projections": (ProjectionFamily, [0, 2.0, None]),
+}
+NO_NUMBERS = [-1, "3", 1j, np.nan, [3]]
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=str)
+@pytest.mark.parametrize("name", CALLBACKS)
+def test_what_a_number_of_a_callback_cannot_be_is_refused_by_its_name(name, value):
     with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
-        make(value)
+        CALLBACKS[name](value)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [(name, value) for name, (_, more) in OF_FAMILIES.items() for value in NO_NUMBERS + more],
+    ids=str,
+)
+def test_what_a_parameter_of_a_family_cannot_be_is_refused_by_its_name(name, value):
+    family = OF_FAMILIES[name][0](**{name: value})
+    with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
+        CWBoostClassifier(family, init=None, n_estimators=2).fit(X, Y)
 
 
 @pytest.mark.parametrize("name", ["max_leaf_nodes", "max_depth", "max_bins"])

@@ -1,8 +1,12 @@
-"""Interrupts and errors at any moment: the finished rounds stay, and else the former model."""
+"""Interrupts, errors and failing allocations: the finished rounds stay, or the former model."""
 
+import shutil
 import signal
+import subprocess
+import sys
 from threading import RLock
 
+import attack
 import numpy as np
 import pytest
 from attack import carried_out
@@ -132,3 +136,18 @@ def test_an_interrupted_round_is_not_gone_on_from(step, at, clf, monkeypatch):
     assert clf.n_iter_ > at
     np.testing.assert_allclose(clf.history_["objective"], objectives(clf, X, Y), rtol=1e-9)
     assert (np.diff(clf.history_["objective"]) <= 1e-9).all()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("cc"), reason="needs glibc and a C compiler"
+)
+def test_allocations_that_fail():
+    """A few of each fit; `make attack` lets all of them fail."""
+    command = [sys.executable, attack.__file__, "allocations", "--times", "16"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    lines = done.stdout.splitlines()
+    assert len(lines) == 11
+    assert all("the former model" in line for line in lines)
+    assert sum("some rounds" in line for line in lines) >= 3

@@ -1,18 +1,20 @@
-"""What belongs to the process is after every public method as it was before, in threads too."""
+"""What belongs to the process is after every public method as it was before; threads; PyTorch."""
 
 import inspect
 import os
 import random
 import signal
+import subprocess
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from threading import Event, Thread
 
 import numpy as np
 import pytest
-from at_once import at_once
-from models import CLASSIFIERS
+from models import CLASSIFIERS, at_once, paper
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
@@ -151,3 +153,64 @@ def test_blocks_on_one_thread_do_not_overlap(capfd):
         goes_on[1].set()
         second.result()
         assert seen == [{1}, {1}]
+
+
+PROGRAM = """
+import {first}
+import torch
+from sklearn.datasets import load_iris
+
+from cwboost import CWBoostClassifier
+
+X, y = load_iris(return_X_y=True)
+A = torch.arange(250_000.0).reshape(500, 500).sin()
+
+
+def turn(n_threads):
+    torch.set_num_threads(n_threads)
+    clf = CWBoostClassifier("tree", init=None, n_estimators=5, random_state=0, n_jobs=n_threads)
+    clf.fit(X, y)
+    return clf.decision_function(X).tobytes(), A.exp().numpy().tobytes()
+
+
+assert turn(1) == turn(2) == turn(2)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+@pytest.mark.parametrize("first", ["torch", "cwboost.kernels"])
+def test_torch_and_cwboost_train_by_turns(first):
+    program = PROGRAM.format(first=first)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES[1:], ids=str)
+def test_a_refit_is_seen_whole_or_not_at_all(family):
+    """While one thread refits a model, each prediction is by the former or by the new one."""
+    model, over = paper(family, C=100.0, n_estimators=8).fit(X, Y), Event()
+    other = paper(family, C=7.0, n_estimators=5, random_state=1).fit(X, Y)
+    known = [model.decision_function(X), other.decision_function(X)]
+    assert not np.array_equal(*known)
+
+    def predict():
+        found = []
+        while not over.is_set():
+            found.append(model.decision_function(X))
+        return found
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(predict) for _ in range(3)]
+        try:
+            for _ in range(5):
+                model.set_params(C=7.0, n_estimators=5, random_state=1).fit(X, Y)
+                model.set_params(C=100.0, n_estimators=8, random_state=0).fit(X, Y)
+        finally:
+            over.set()
+        for found in readers:
+            seen = found.result()
+            assert seen
+            assert all(any(np.array_equal(one, each) for each in known) for one in seen)
+    np.testing.assert_array_equal(model.decision_function(X), known[0])

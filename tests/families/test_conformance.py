@@ -3,6 +3,7 @@
 import pytest
 from reference_family import every_stump
 from sklearn.linear_model import RidgeClassifier
+from small_plugins import Differences, Neighbours
 
 from cwboost.families.discovery import list_plugins
 from cwboost.testing import parametrize_with_plugin_checks
@@ -59,3 +60,8 @@ def keeps(plugin, check):
 
 def test_every_setting_belongs_to_a_family():
     assert set(SETTINGS) == set(BUILT_IN)
+
+
+@parametrize_with_plugin_checks([Differences(), Neighbours()])
+def test_they_keep_the_contract(plugin, check):
+    check(plugin)

@@ -7,7 +7,7 @@ from threading import Event, Thread
 from types import ModuleType
 
 import pytest
-from at_once import at_once
+from models import at_once
 from plugin_folder import (
     ANOTHER,
     CAPABLE,

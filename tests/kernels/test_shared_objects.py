@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from at_once import at_once
+from models import at_once
 from random_trees import random_trees
 from scipy import sparse
 

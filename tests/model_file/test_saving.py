@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from attack_plugins import init_model
+from import_graph import ROOT
 from models import paper
 from mutations import header_of
 from reference_family import ReferenceStump
@@ -177,3 +178,26 @@ def test_what_cannot_be_saved(model, path, make, error, message):
 def test_a_training_state_needs_the_stages(model, path):
     with pytest.raises(ValueError, match="training_state=True requires staged=True"):
         model.save(path, staged=False, training_state=True)
+
+
+FILES = sorted((ROOT / "tests/model_files").glob("*/*.cwb"))
+
+
+def test_files_are_kept():
+    assert {"default", "stumps", "trees", "projections", "cluster"} <= {path.stem for path in FILES}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_file_predicts_as_the_version_that_wrote_it(path):
+    with np.load(path.parent / "predictions.npz", allow_pickle=False) as known:
+        X, scores, chances, labels = (
+            known[f"{path.stem}: {name}"] for name in ("X", "scores", "chances", "labels")
+        )
+    if path.stem == "named-categories":
+        pandas = pytest.importorskip("pandas")
+        X = pandas.DataFrame({"size": X[:, 0].astype(float), "colour": pandas.Categorical(X[:, 1])})
+    model = load_model(path)
+    # The last digits of matrix products and of the exponential are those of other libraries.
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), chances, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), labels)

@@ -1,7 +1,7 @@
 """Write one small file per kind of model, and what each predicts, into a folder of this version.
 
 Run it once per release, from anywhere: `python tests/model_files/write.py`. A folder that a release
-has is never written again: tests/model_file/test_kept_files.py loads the files of every version.
+has is never written again: tests/model_file/test_saving.py loads the files of every version.
 """
 
 from functools import partial

@@ -63,26 +63,6 @@ def test_hostile_arrays_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("params", "error", "match"),
-    [
-        ({"max_depth": 0}, ValueError, "max_depth must be 1 to "),
-        ({"max_depth": 2.5}, TypeError, "max_depth must be an int"),
-        ({"max_leaf_nodes": 1}, ValueError, "max_leaf_nodes must be 2 to "),
-        ({"min_leaf_weight": -1}, ValueError, "min_leaf_weight must be finite and >= 0, got -1"),
-        ({"min_leaf_weight": np.inf}, ValueError, "min_leaf_weight"),
-        ({"min_leaf_weight": True}, TypeError, "min_leaf_weight must be a number or 'auto'"),
-        ({"max_features": 0}, ValueError, "max_features must be an int"),
-        ({"criterion": "mse"}, ValueError, "criterion must be one of"),
-        ({"max_bins": 257}, ValueError, "max_bins must be 2 to 256, got 257"),
-        ({"max_bins": 1}, ValueError, "max_bins"),
-    ],
-)
-def test_bad_hyper_parameters(params, error, match):
-    with pytest.raises(error, match=match):
-        fitted(np.zeros((3, 2)), **params)
-
-
-@pytest.mark.parametrize(
     ("of", "cases"),
     [
         (TreeFamily()._depth, {1: 5, 2_048: 5, 8_192: 8, 50_000: 12, 200_000: 15}),

@@ -1,8 +1,10 @@
-"""Who imports whom in the package, read from the sources."""
+"""Who imports whom in the package, read from the sources; the programs beside the benchmarks."""
 
 import ast
 import re
+import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -149,3 +151,15 @@ def resolved(found, on_import_only=False):
         for module, name, depth in found
         if module.partition(".")[0] == "cwboost" and not (on_import_only and depth)
     }
+
+
+BENCH = ROOT / "asv_bench"
+
+
+def bench_tool(name):
+    """Return a module of the folder of benchmarks."""
+    sys.path.insert(0, str(BENCH))
+    try:
+        return import_module(name)
+    finally:
+        sys.path.remove(str(BENCH))

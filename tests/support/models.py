@@ -1,4 +1,7 @@
-"""Models of every kind, small, for tests that apply to each."""
+"""Models of every kind, small, for tests that apply to each; calls in threads at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 
@@ -56,3 +59,15 @@ class RaiseAt:
     def on_round_end(self, state):
         if state.round >= self.at:
             raise self.error
+
+
+def at_once(function, n_threads=4):
+    """Return the results of ``function(0)``, ``function(1)`` and so on."""
+    barrier = Barrier(n_threads)
+
+    def begin(number):
+        barrier.wait(30)
+        return function(number)
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(begin, range(n_threads)))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cwboost._kernels.common.short_arrays import any_above, ascends_within, covers, largest
 
 from cwboost.kernels import exp, log, log_softmax, softmax
 
@@ -42,3 +43,18 @@ def test_probabilities_of_extreme_logits():
     np.testing.assert_array_equal(p[:2], [[1, 0], [0.5, 0.5]])
     assert np.isfinite(log_p[1:]).all()
     np.testing.assert_allclose(exp(log_p[1:]), p[1:], rtol=1e-14)
+
+
+@pytest.mark.parametrize("values", [[], [0.5], [0.5, 2.0, 1.0, 2.0, -np.inf]])
+def test_choices_on_short_arrays(values):
+    """Strided and empty ones too."""
+    values = np.repeat(np.array(values), 2)[::2]
+    for bound in (-1.0, 0.5, 1.5, 3.0):
+        assert any_above(values, bound) == (values > bound).any()
+        assert largest(values, bound) == values.max(initial=bound)
+    numbers = np.array([0, 1, 1, 2, 5])
+    assert ascends_within(numbers[::2], 6) and ascends_within(numbers[:0], 0)
+    assert not ascends_within(numbers[::2], 5) and not ascends_within(numbers, 9)
+    assert not ascends_within(numbers[::2] - 1, 6)
+    assert covers(numbers[:4], 3) and covers(numbers[:0], 0)
+    assert not covers(numbers[:4], 4) and not covers(numbers[1:4], 3)

@@ -5,7 +5,7 @@ import pytest
 from cwboost._kernels.trees.binning import encode_columns, encode_entries
 from scipy.sparse import csr_array
 
-from cwboost.kernels import BinnedMatrix, binned_matrix
+from cwboost.kernels import BinnedMatrix, Bins, FeatureSketch, binned_matrix
 
 
 def wanted_codes(values, highest):
@@ -63,3 +63,24 @@ def test_rows_in_another_order_have_the_codes_of_a_copy(form, monkeypatch):
     np.testing.assert_array_equal(found.codes, expected.codes)
     for one, other in zip(found.lists(), expected.lists()):
         np.testing.assert_array_equal(one, other)
+
+
+BINS = 64
+
+
+@pytest.fixture(params=[1, 4], ids=["one partition", "four partitions"])
+def parts(request):
+    x = np.random.default_rng(0).normal(size=(12_000, 2)).astype(np.float32)
+    return np.array_split(x, request.param)
+
+
+@pytest.fixture
+def bins(parts):
+    return Bins.from_sketches([FeatureSketch.of(part, 4 * BINS) for part in parts], BINS)
+
+
+def test_bins_hold_about_equal_numbers(parts, bins):
+    codes = np.hstack([BinnedMatrix(part, bins)._columns for part in parts])
+    for of_feature in codes:
+        counts = np.bincount(of_feature, minlength=BINS)
+        assert counts.min() > 0.6 * counts.mean() and counts.max() < 1.5 * counts.mean()

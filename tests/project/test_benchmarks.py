@@ -1,0 +1,148 @@
+"""Benchmarks: pages have the stored numbers, regressions an answer; what counts as slower."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from import_graph import BENCH, ROOT, bench_tool
+
+pytest.importorskip("pandas")
+
+RATIO = re.compile(
+    r"\b(?:[\d.]+|two|three|four|five|six|seven|eight|nine|ten) times (?:as|the time|faster)\b"
+    r"|\d\s?(?:ms|us|µs)\b|\d(?:\.\d+)? s\b"
+)
+"""What a sentence says of a measurement: a factor of time, or a time."""
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return bench_tool("pages")
+
+
+def texts():
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found += sorted((ROOT / "docs" / "plugins").glob("*.md"))
+    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in found}
+
+
+def test_parts_of_pages_are_those_of_the_results(pages):
+    for name, text in texts().items():
+        assert pages.rewritten(text) == text, f"{name}: run python asv_bench/pages.py"
+
+
+def test_the_figure_is_that_of_the_results(pages):
+    drawn = pages.drawn_numbers(pages.FIGURE.read_text(encoding="utf-8"))
+    assert drawn == pages.study_report.ratios(pages.records_of(pages.leaderboard.STUDIES))
+    assert set(drawn) > {"LightGBM", "XGBoost"}
+
+
+def test_every_part_stands_on_a_page_under_a_known_name(pages):
+    found = {match[1] for text in texts().values() for match in pages.PART.findall(text)}
+    assert found - pages.ELSEWHERE == set(pages.PARTS)
+
+
+def test_a_changed_number_is_noticed(pages):
+    text = texts()["docs/benchmarks.md"]
+    match = next(m for m in pages.PART.finditer(text) if m[2] == "summary")
+    place = match.start(3) + re.search(r"\d\.\d", match[3]).start()
+    changed = f"{text[:place]}{(int(text[place]) + 1) % 10}{text[place + 1 :]}"
+    assert pages.rewritten(changed) == text != changed
+
+
+@pytest.mark.parametrize("name", texts())
+def test_no_measured_time_is_typed_into_a_sentence(pages, name):
+    prose = pages.PART.sub("", texts()[name])
+    prose = re.sub(r"^```.*?^```|`[^`\n]+`", "", prose, flags=re.S | re.M)
+    assert RATIO.findall(prose) == []
+
+
+HISTORY = BENCH / "history"
+
+
+@pytest.fixture(scope="module")
+def tools():
+    pytest.importorskip("tomllib")
+    return bench_tool("dashboard.answers")
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return json.loads((HISTORY / "regressions.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def answers(tools):
+    return tools.read_answers(HISTORY / "answers.toml")
+
+
+def test_every_regression_has_an_answer(tools, stored, answers):
+    assert tools.unanswered(stored["regressions"], answers) == []
+
+
+def test_the_stored_regressions_are_those_of_the_stored_points(stored):
+    points = sorted(path.name[:8] for path in (HISTORY / "reference").glob("*-*.json"))
+    assert stored["points"] == points, "run make publish"
+
+
+def test_every_answer_has_a_reason_and_a_regression(tools, stored, answers):
+    for place, answer in enumerate(answers):
+        assert len(answer["reason"]) > 20, answer
+        others = answers[:place] + answers[place + 1 :]
+        assert tools.unanswered(stored["regressions"], others), f"answers nothing: {answer}"
+
+
+def test_a_regression_without_an_answer_is_found_and_shown(tools, answers, tmp_path):
+    one = {"benchmark": "fit.New.time_fit(3)", "before": "1" * 8, "after": "2" * 8}
+    one |= {"old": 1.0, "new": 2.5}
+    assert tools.unanswered([one], answers) == [one]
+    given = [{"benchmarks": ["fit.New.*"], "after": "2" * 8, "reason": "exact sums < fast ones"}]
+    assert tools.unanswered([one], given) == []
+    assert tools.unanswered([one | {"after": "3" * 8}], given) == [one | {"after": "3" * 8}]
+    (tmp_path / "index.html").write_text('<ul><li id="nav-li-regressions"></li></ul>')
+    tools.write_page(tmp_path, [one], given)
+    page = (tmp_path / "answers.html").read_text()
+    assert "exact sums &lt; fast ones" in page and "2.50" in page
+    assert 'href="answers.html"' in (tmp_path / "index.html").read_text()
+
+
+def test_steps_of_asv_are_read(tools, tmp_path):
+    (tmp_path / "index.json").write_text(
+        json.dumps({"revision_to_hash": {"4": "a" * 40, "7": "b" * 40}})
+    )
+    steps = [["x.time(1)", "graphs/x.json", {}, 0, 3.0, 1.0, [[4, 7, 1.0, 3.0]]]]
+    (tmp_path / "regressions.json").write_text(json.dumps({"regressions": steps}))
+    (found,) = tools.find_regressions(tmp_path)
+    assert found == {
+        "benchmark": "x.time(1)", "before": "a" * 8, "after": "b" * 8, "old": 1.0, "new": 3.0
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def compare():
+    return bench_tool("compare")
+
+
+def test_a_count_that_grew_is_flagged(compare):
+    counts = {"updates": (1000, 1021), "nodes": (1000, 1020), "bytes": (1000, 900)}
+    assert compare.slower(counts, {}) == ["updates"]
+    assert compare.report(counts, {}).count("!") == 1
+
+
+def test_a_slowdown_of_a_tenth_is_flagged_and_noise_is_not(compare):
+    rng = np.random.default_rng(0)
+    noise = np.exp(0.02 * rng.standard_normal((1000, compare.N_PAIRS)))
+    noise[:, 0] *= rng.choice([0.7, 1, 1.5], size=1000)  # one pair may be disturbed at will
+    found = [compare.slower({}, {"fit": list(1.1 * row)}) for row in noise]
+    assert np.mean([bool(names) for names in found]) > 0.95
+    found = [compare.slower({}, {"fit": list(row)}) for row in noise]
+    assert np.mean([bool(names) for names in found]) < 0.01
+
+
+@pytest.mark.slow
+def test_two_processes_of_one_package_have_the_same_counts(compare):
+    counts, ratios = compare.compare(None, None, ("coordinate descent", "nothing"), 1, 1)
+    assert len(counts) > 5 and all(old == new for old, new in counts.values())
+    assert counts["updates to 1e-06"] > counts["updates to 0.1"]
+    assert list(ratios) == ["coordinate descent"] and ratios["coordinate descent"][0] > 0
