@@ -27,22 +27,13 @@ def test_votes_are_those_of_a_loop(n_samples):
     np.testing.assert_array_equal(scores[:, :n_samples], expected)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"rows": [0, 2]}, "inside packed and scores"),
-        ({"rows": [-1, 0]}, "inside packed and scores"),
-        ({"targets": [0, 3]}, "inside packed and scores"),
-        ({"steps": [1.0]}, "the same length"),
-        ({"scores": np.zeros((3, 16))}, "scores must have 8 examples"),
-    ],
-)
-def test_indices_out_of_range_are_refused(change, message):
+@pytest.mark.parametrize("change", [{"rows": [0, 2]}, {"rows": [-1, 0]}, {"targets": [0, 3]}])
+def test_indices_out_of_range_are_refused(change):
     good = {"rows": [0, 1], "targets": [0, 2], "steps": [1.0, 2.0]}
     good["scores"] = np.zeros((3, 8))
     packed = np.zeros((2, 1), np.uint8)
     votes.add_votes(packed, **good)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="inside packed and scores"):
         votes.add_votes(packed, **(good | change))
 
 

@@ -30,7 +30,10 @@ def add_votes(const uint8_t[:, ::1] packed, rows, targets, steps, double[:, ::1]
     cdef const int64_t[::1] row = np.ascontiguousarray(rows, dtype=np.int64)
     cdef const int64_t[::1] target = np.ascontiguousarray(targets, dtype=np.int64)
     cdef const double[::1] step = np.ascontiguousarray(steps, dtype=np.float64)
-    cdef int64_t n_entries = row.shape[0]
+    cdef int64_t n_entries = row.shape[0], e
+    for e in range(n_entries):
+        if not (0 <= row[e] < packed.shape[0] and 0 <= target[e] < scores.shape[0]):
+            raise ValueError("rows and targets must lie inside packed and scores")
     cdef cwb_vote_entries entries
     if n_entries and packed.shape[1]:
         entries.row, entries.target, entries.step = &row[0], &target[0], &step[0]
