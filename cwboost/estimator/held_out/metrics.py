@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from numbers import Real
 
 import numpy as np
@@ -72,18 +73,24 @@ def stopping_metric(early_stopping) -> Metric | None:
             f"early_stopping must be a bool, one of {tuple(NAMED)}, the name of a scikit-learn "
             f"scorer or a function scorer(estimator, X, y), got {scorer!r}"
         )
+    scorer = get_scorer(scorer)
     inner = getattr(scorer, "_score_func", scorer)
-    name = scorer if is_name else getattr(inner, "__name__", type(scorer).__name__)
-    return Metric(name, partial(_scored, get_scorer(scorer), name), True)
+    name = early_stopping if is_name else getattr(inner, "__name__", type(scorer).__name__)
+    takes_weight = "sample_weight" in signature(inner).parameters
+    return Metric(name, partial(_scored, scorer, name, takes_weight), True)
 
 
-def _scored(scorer, name: str, held_out) -> float:
+def _scored(scorer, name: str, takes_weight: bool, held_out) -> float:
     """Call a scorer with the growing model, as scikit-learn calls it with a fitted one."""
-    labels = held_out.classes[held_out.y]
-    weights = {} if held_out.weight is None else {"sample_weight": held_out.weight}
+    has_weight, weights, rows = held_out.weight is not None, {}, None
+    if has_weight and takes_weight:
+        weights = {"sample_weight": held_out.weight}
+    elif has_weight:
+        rows = _copies(held_out.weight, name)
+    model = _GrowingModel(held_out, rows)
     wanted = "early_stopping must be a scorer that gives these labels a number, got"
     try:
-        value = scorer(_GrowingModel(held_out), held_out.X, labels, **weights)
+        value = scorer(model, model.X, model.y, **weights)
     except ValueError as error:
         raise ValueError(f"{wanted} {name!r}, which failed: {error}") from error
     if not isinstance(value, Real) or np.isnan(value):
@@ -91,20 +98,36 @@ def _scored(scorer, name: str, held_out) -> float:
     return float(value)
 
 
-class _GrowingModel(ClassifierMixin, BaseEstimator):
-    """The model of the rounds so far, with the scores of one set of examples."""
+def _copies(weight, name: str) -> np.ndarray:
+    """Return rows, each as often as it weighs, for a scorer that takes no weights."""
+    in_units = np.ldexp(weight, 32)
+    with np.errstate(invalid="ignore"):  # of weights above 2**31, which become others
+        times = in_units.astype(np.int64)
+    if (times != in_units).any():
+        raise ValueError(
+            "early_stopping must be a scorer with the parameter sample_weight, since the weights "
+            f"of the held-out examples are not numbers of copies, got {name!r}"
+        )
+    return np.repeat(np.arange(len(weight)), times // np.gcd.reduce(times))
 
-    def __init__(self, held_out):
+
+class _GrowingModel(ClassifierMixin, BaseEstimator):
+    """The model of the rounds so far, with the scores of some rows of a set of examples."""
+
+    def __init__(self, held_out, rows=None):
         self.held_out = held_out
+        self.rows = slice(None) if rows is None else rows
+        self.X = held_out.X if rows is None or held_out.X is None else held_out.X[rows]
         self.classes_ = held_out.classes
+        self.y = self.classes_[held_out.y[self.rows]]
 
     def __sklearn_is_fitted__(self):
         return True
 
     def _scores(self, X) -> np.ndarray:
-        if X is not self.held_out.X:
+        if X is not self.X:
             raise ValueError("X must be the array that the scorer was given")
-        return self.held_out.class_scores
+        return self.held_out.class_scores[self.rows]
 
     def decision_function(self, X):
         scores = self._scores(X)
@@ -114,6 +137,6 @@ class _GrowingModel(ClassifierMixin, BaseEstimator):
         return self.classes_[np.argmax(self._scores(X), axis=1)]
 
     def predict_proba(self, X):
-        scores, held_out = self._scores(X), self.held_out
-        scale = fit_scale(scores, held_out.y, held_out.weight)
-        return softmax(scale * scores)
+        held_out = self.held_out
+        scale = fit_scale(held_out.class_scores, held_out.y, held_out.weight)
+        return softmax(scale * self._scores(X))

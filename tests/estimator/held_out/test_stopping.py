@@ -86,6 +86,21 @@ def test_weights_of_held_out_examples_count_as_copies(vowel):
     assert one.probability_scale_ == pytest.approx(other.probability_scale_, rel=0.02)
 
 
+@pytest.mark.parametrize("measure", [balanced_accuracy, "adjusted_rand_score"])
+def test_scorers_without_weights_see_copies(vowel, measure):
+    X, y, X_val, y_val = vowel
+    weight = np.arange(len(y_val)) % 3 + 2.0
+    copies = np.repeat(np.arange(len(y_val)), weight.astype(int))
+    one = fitted(vowel, early_stopping=measure, sample_weight_val=weight)
+    other = fitted((X, y, X_val[copies], y_val[copies]), early_stopping=measure)
+    name = f"valid_{getattr(measure, '__name__', measure)}"
+    np.testing.assert_allclose(one.history_[name], other.history_[name], rtol=1e-12)
+    # Equal rows are one example, which weighs as many.
+    stages(**PARAMS, early_stopping=measure).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+    with pytest.raises(ValueError, match=r"^early_stopping must .* sample_weight, .*, got '"):
+        fitted(vowel, early_stopping=measure, sample_weight_val=weight / 3)
+
+
 def test_split_off_examples_bring_their_weights(vowel):
     X, y, *_ = vowel
     weight = np.where(np.arange(len(y)) % 2, 1.0, 1e-9)
