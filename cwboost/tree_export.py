@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cwboost.ensemble.shapley import node_counts
-from cwboost.estimator.export_rules import rule_of
+from cwboost.estimator.export_rules import require_votes, rule_of
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.support.extras import extra
 
@@ -144,11 +144,7 @@ class _TreeModel(NamedTuple):
 
 def _tree_model(classifier, n_estimators) -> _TreeModel:
     check_is_fitted(classifier)
-    if rule_of(classifier, "_class_scores") != "identity":
-        raise TypeError(
-            "classifier must have scores that are sums of votes for classes, got "
-            f"{type(classifier).__name__}"
-        )
+    require_votes(classifier)
     if classifier.init_ is not None:
         raise TypeError(
             f"classifier must be trained with init=None, got the init model "

@@ -6,7 +6,7 @@ Everything here reads the `FittedModel` that a training leaves behind, and nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 
 from cwboost.ensemble import inspection, shapley, tables
 from cwboost.estimator.checks import check_n_jobs
-from cwboost.estimator.export_rules import export_rule, rule_of
+from cwboost.estimator.export_rules import export_rule, require_votes, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import check_categories
 from cwboost.estimator.input.labels import encode_labels, read_labels
@@ -221,7 +221,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,), of the dtype of the training labels
+        ndarray of shape (n_samples,), of the dtype of ``classes_``
         """
         return self._labels(self._scores(X, n_estimators))
 
@@ -291,7 +291,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Save the fitted model to a file that `cwboost.load_model` reads.
 
         The file is replaced in one step: a crash while saving leaves an existing file intact. It
-        holds no code. Callbacks, and a generator object given as ``random_state``, are not stored.
+        holds no code. Callbacks, ``cv``, a function given as ``early_stopping`` and a generator
+        object given as ``random_state`` are not stored: the loaded model has the defaults of these
+        parameters. Nor is ``plan_``.
 
         Parameters
         ----------
@@ -301,13 +303,13 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             the file is smaller after total correction, but the model cannot predict with fewer
             rounds.
         training_state : bool, default=False
-            Store the pair weights of a ``warm_start`` model, so that the loaded model continues
-            training with the same bits.
+            Store the pair weights of a model trained with ``warm_start``, so that the loaded model
+            continues training with the same bits.
 
         Raises
         ------
         NotFittedError, TypeError, ValueError
-            If a value cannot be stored; the message names it.
+            If a value cannot be stored, or there is no state of training; the message names it.
         OSError
             If the file cannot be written.
         """
@@ -374,7 +376,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If no examples were left out: train with `X_val`, or call `calibrate`.
+            If no examples that were left out of training calibrated the model: call `calibrate`.
         TypeError
             If the classifier computes probabilities without a scale.
         """
@@ -383,8 +385,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         conformity = self.model_.conformity
         if conformity is None:
             raise ValueError(
-                "predict_set needs examples that training left out: give fit X_val and y_val, or "
-                "call calibrate(X, y) with such examples"
+                "predict_set needs examples that training left out: call calibrate(X, y) with some"
             )
         check_number("alpha", alpha, Real, 0.0, 1.0, low_open=True)
         p = self.predict_proba(X)
@@ -405,7 +406,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Share of each feature in the mean squared SHAP values of the scores.
 
         An ndarray of shape (n_features,), float64, of sum 1, or zeros if no feature moves a score:
-        the squares of `shap_values`, added over the classes and up to 128 training examples.
+        the squares of `shap_values`, added over the classes (of AdaBoost.MO, over the bits) and up
+        to 128 training examples.
 
         Raises AttributeError if the model has no SHAP values, as with learners without a flat form,
         or if the init model does not split its scores.
@@ -430,8 +432,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ClassColumns
         """
         check_is_fitted(self)
-        if not self._scores_classes():
-            raise TypeError(f"the learners of {type(self).__name__} vote for bits, not for classes")
+        require_votes(self)
         (index,) = encode_labels([label], self.classes_, "label")
         return inspection.class_columns(self.ensemble_, int(index))
 
@@ -454,17 +455,20 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         Explanation
-            ``base + init + values.sum(axis=1)`` are the scores up to rounding: of stump models
-            without an init model bit for bit, added in the order of the features.
+            ``base + init + values.sum(axis=1)`` are the scores up to rounding: of dense X and stump
+            models without an init model (and without the constants of AdaBoost.ECC) bit for bit,
+            added in the order of the features.
 
         Raises
         ------
         TypeError
-            If learners have no flat form, as some of third parties.
+            If learners have no flat form, as some of third parties, or if the classes' scores are
+            not the sums of the learners' votes, as those of AdaBoost.MO.
         ValueError
             If the model needs a background, see `shap_values`.
         """
         check_is_fitted(self)
+        require_votes(self)
         ensemble = self.ensemble_
         if background is not None or not inspection.is_additive(ensemble):
             return self.shap_values(X, background, n_estimators)
@@ -519,19 +523,11 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         X = self._encoded(X)
         background = None if background is None else self._encoded(background)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
-        if not self._scores_classes():
-            raise TypeError(
-                f"SHAP values split sums of votes; the scores of {type(self).__name__} are not "
-                "sums of votes for classes"
-            )
+        require_votes(self)
         values, base = shapley.shapley_values(
             self.ensemble_, X, background, n_estimators, check_n_jobs(self.n_jobs)
         )
         return self._with_init(base, values, X, background)
-
-    def _scores_classes(self) -> bool:
-        """Return True if the scores of the classes are the sums of the learners' votes."""
-        return rule_of(self, "_class_scores") == "identity"
 
     def _with_init(self, base, values, X, background) -> Explanation:
         """Return the explanation of the votes with the base scores added, split if they can be."""
@@ -593,6 +589,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         pandas.DataFrame
             Columns ``class``, ``coef``, ``edge``, ``round`` and ``votes +1 if``.
         """
+        check_number("n_learners", n_learners, Integral, 0)
         with extra("frames", "strongest needs pandas"):
             import pandas
         names, categories = self._schema.feature_names, self._schema.categories

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["export_rule", "rule_of"]
+__all__ = ["export_rule", "require_votes", "rule_of"]
 
 
 def export_rule(name: str):
@@ -24,3 +24,12 @@ def rule_of(estimator, method: str) -> str | None:
             "its best_estimator_"
         )
     return getattr(found, "export_rule", None)
+
+
+def require_votes(classifier) -> None:
+    """Raise TypeError unless the scores of the classes are the sums of the learners' votes."""
+    if rule_of(classifier, "_class_scores") != "identity":
+        raise TypeError(
+            "classifier must have scores that are sums of votes for classes, got "
+            f"{type(classifier).__name__}"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost.ensemble.inspection import additive
+from cwboost.estimator.export_rules import require_votes
 from cwboost.estimator.input.columns import place_of
 from cwboost.estimator.input.labels import encode_labels
 from cwboost.plotting.axes import colours, new_axes
@@ -39,6 +40,7 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     matplotlib Axes
         A column of categories has a step for each of them.
     """
+    require_votes(classifier)
     names = getattr(classifier, "feature_names_in_", None)
     index = place_of(feature, names, classifier.n_features_in_, "feature")
     known = classifier.classes_
