@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.automatic import recipe
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.bench import Bench
-from cwboost.estimator.checks import check_n_jobs, generator_of
+from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import Arguments, read
 from cwboost.estimator.fitting import Fitting
 from cwboost.estimator.initial import InitFitter
@@ -90,8 +90,8 @@ class CWBoostClassifier(BoostingClassifier):
         Seed of all random choices: what the family draws, `subsample`, the order of coordinate
         updates, the split for early stopping. An int makes fits repeatable.
     n_jobs : int or None, default=None
-        Number of threads: None is one, -1 all that joblib and ``OMP_NUM_THREADS`` leave, but at
-        most one per core. The model does not depend on it.
+        Number of threads, at most one per core: None is one, or what `joblib.parallel_config` says;
+        -1 all that joblib and ``OMP_NUM_THREADS`` leave. The model does not depend on it.
     verbose : int, default=0
         1 shows a progress bar with loss, gap and errors.
     subsample : float or None, default=None
@@ -163,8 +163,9 @@ class CWBoostClassifier(BoostingClassifier):
         learning_rate, objective, dual_bound (best so far, NaN if pricing is not exact, which the
         family claims), gap, max_violation (at the solver's last violation scan, before its last
         pass; NaN if stage-wise), n_nonzero, pricing_seconds, solver_seconds, train_error,
-        valid_error; with early stopping also ``valid_`` and the name of the measure; NAME_error and
-        NAME_logloss of each set in `eval_sets`.
+        valid_error (NaN without X_val and early stopping); with early stopping also ``valid_`` and
+        the name of the measure; NAME_error, NAME_logloss and that measure of each set in
+        `eval_sets`. The scores of an init model are out of sample in objective and train_error.
     n_iter_ : int
         Number of rounds trained.
     best_iteration_ : int
@@ -179,8 +180,8 @@ class CWBoostClassifier(BoostingClassifier):
         Factor of the scores in the softmax of `predict_proba`.
     stop_reason_ : str
         "n_estimators", "tol", "optimal", "no column", "early stopping", "callback", "time limit",
-        "interrupted", "failed" or, after `thin`, "thinned". With "optimal" exact pricing found no
-        weak learner of the family that could lower the objective.
+        "interrupted", "failed"; after `thin` "thinned", in a checkpoint "checkpoint". With
+        "optimal" exact pricing found no weak learner of the family that could lower the objective.
 
     Notes
     -----
@@ -365,14 +366,16 @@ class CWBoostClassifier(BoostingClassifier):
             columns. Of several values, the one of smallest log loss on the held-out examples is
             taken, the smallest in case of ties. "auto" tries 11 values from 10 to 1e6.
         X_val, y_val : array-likes, default=None
-            Examples that the columns were not trained on: they choose C and set the scale of
-            `predict_proba`. Needed unless `C` is one number.
+            Examples that the columns were not trained on: they choose C, and set the prediction
+            sets and, unless `probability_scale` is a number, the scale of `predict_proba`. Needed
+            unless `C` is one number; without them, "auto" is a scale of 2.
 
         Returns
         -------
         CWBoostClassifier
-            Fitted, with the parameters and the init model of this one. Its staged methods have one
-            stage, and ``history_`` one entry per name: the chosen ``C``, the objective, the errors.
+            Fitted, with the parameters, the init model and ``plan_`` of this one. Its staged
+            methods have one stage, and ``history_`` one entry per name: the chosen ``C``, the
+            objective, the errors.
 
         Raises
         ------
@@ -392,12 +395,14 @@ class CWBoostClassifier(BoostingClassifier):
         examples = read(arguments, self._schema, self._check_columns, self.class_weight)
         if not np.array_equal(examples.classes, self.classes_):
             raise ValueError(f"y must have the classes {self.classes_}, got {examples.classes}")
-        n_threads, rng = check_n_jobs(self.n_jobs), generator_of(self.random_state)
+        wanted = Parameters.of(self)
+        n_threads, rng = wanted.n_threads, generator_of(self.random_state)
         inits = InitFitter(rng.spawn(1)[0], n_threads, examples.schema.facts())
         problem, classes = examples.problem, examples.classes
         problem = with_blocks(problem, given_splits(self.cv, problem, classes))
         start = inits.start_again(self.init_, problem)
-        return self._with(solve_thin(self.model_, examples, start, Cs, rng, n_threads))
+        scale = wanted.probability_scale
+        return self._with(solve_thin(self.model_, examples, start, Cs, scale, rng, n_threads))
 
     def refit(
         self,

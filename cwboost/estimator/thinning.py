@@ -42,19 +42,21 @@ def checked_Cs(C, has_held_out: bool) -> list[float]:
     Cs = list(AUTO_CS) if is_auto else check_Cs("C", C)
     if len(Cs) > 1 and not has_held_out:
         raise ValueError(
-            f"X_val and y_val are needed to choose C among {len(Cs)} values; give them, or one C"
+            "C must be one number without X_val and y_val, which choose among several, got "
+            f"{len(Cs)}"
         )
     return Cs
 
 
 def solve_thin(
-    model: FittedModel, examples: Examples, start: Start, Cs, rng, n_threads: int
+    model: FittedModel, examples: Examples, start: Start, Cs, given_scale, rng, n_threads: int
 ) -> dict:
     """Solve over all columns of a class-wise model for each C; return the best fitted attributes.
 
     The values of C ascend, and each solve starts from the coefficients of the one before. Held-out
-    examples, if there are any, choose C and set the scale of the probabilities.
+    examples, if there are any, choose C and set the scale of the probabilities, unless it is given.
     """
+    default_scale = LOSS_SCALE if given_scale is None else given_scale
     problem, held_out = examples.problem, examples.held_out.get(VALID)
     # The columns of the master are -1 and +1.
     ensemble = model.ensemble.class_wise()
@@ -66,7 +68,7 @@ def solve_thin(
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
         own = _kept(master, ensemble, columns)
-        kept = replace(model, ensemble=own, scale=LOSS_SCALE, conformity=None, stage_scales=None)
+        kept = replace(model, ensemble=own, scale=default_scale, conformity=None, stage_scales=None)
         n_kept = len(own.learners)
         if n_kept == 0:
             continue
@@ -82,13 +84,14 @@ def solve_thin(
         if held_out is not None:
             scores = kept.scores(held_out.X, n_threads=n_threads)
             scale, loss = scale_and_loss(scores, held_out.y)
+            scale = scale if given_scale is None else given_scale
             kept = calibrated(replace(kept, scale=scale), scores, held_out.y, fits_scale=False)
             history["valid_error"] = float(np.mean(np.argmax(scores, axis=1) != held_out.y))
             history["valid_logloss"] = loss
         if best is None or history["valid_logloss"] < best[1]["valid_logloss"]:
             best = kept, history, report
     if best is None:
-        raise ValueError(f"C={Cs[-1]:g} is too small: no column gets a positive coefficient")
+        raise ValueError(f"C must be larger, got {Cs[-1]:g}: no column has a positive coefficient")
     kept, history, report = best
     if not report.max_violation <= EPSILON:
         warn_caller(

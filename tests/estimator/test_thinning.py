@@ -1,5 +1,6 @@
 """Thin models: the totally corrective solve over the columns of a trained model."""
 
+from copy import copy
 from functools import partial
 
 import numpy as np
@@ -88,6 +89,9 @@ def test_held_out_examples_choose_C_and_set_the_scale(trained, halves):
     scale = fit_scale(thin.decision_function(X_val), encoded)
     assert thin.probability_scale_ == pytest.approx(scale)
     assert trained.thin(X, y, C=1e3).probability_scale_ == 2.0
+    fixed = copy(trained).set_params(probability_scale=1.5)
+    assert fixed.thin(X, y, C=1e3).probability_scale_ == 1.5
+    assert fixed.thin(X, y, C=1e3, X_val=X_val, y_val=y_val).probability_scale_ == 1.5
     sizes = [len(model.ensemble_.learners) for model in single.values()]
     assert sizes[0] < sizes[1] < sizes[2]
 
@@ -148,10 +152,10 @@ def test_bad_arguments_are_named(trained, halves):
         ({"C": None}, TypeError, "C must be a number, got None"),
         ({"C": []}, ValueError, "C must hold at least one number"),
         ({"C": [1.0, "2"], **held_out}, TypeError, "C must be a number, got '2'"),
-        ({"C": [1e2, 1e3]}, ValueError, "X_val and y_val are needed to choose C among 2 values"),
-        ({}, ValueError, "X_val and y_val are needed to choose C among 11 values"),
+        ({"C": [1e2, 1e3]}, ValueError, "C must be one number without X_val .* got 2"),
+        ({}, ValueError, "C must be one number without X_val .* got 11"),
         ({"C": 1e2, "X_val": X_val}, ValueError, "must be given together"),
-        ({"C": 1e-6}, ValueError, "C=1e-06 is too small"),
+        ({"C": 1e-6}, ValueError, "C must be larger, got 1e-06"),
         ({"y": y + 1, "C": 1e2}, ValueError, "y must have the classes"),
         ({"X": X[:, :3], "C": 1e2}, ValueError, "features"),
     ]:
