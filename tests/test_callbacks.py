@@ -76,7 +76,7 @@ def test_a_checkpoint_does_not_change_the_estimator(tmp_path):
     "every_seconds, seconds, n_saved", [(1e6, [1.0, 2.0], 0), (1e6, [2e6], 1), (0, [0.0, 0.0], 2)]
 )
 def test_checkpoints_by_time(tmp_path, every_seconds, seconds, n_saved):
-    model, saved = classifier(n_estimators=2).fit(X, Y), []
+    model, saved = classifier(n_estimators=2, warm_start=True).fit(X, Y), []
 
     def snapshot():
         saved.append(model)

@@ -64,6 +64,11 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     model = classifier.model_
     ensemble = model.ensemble
     state = dict(classifier.__dict__.get(STATE_ATTRIBUTE) or {}) if training_state else {}
+    if training_state and not state:
+        raise ValueError(
+            "training_state must be False for a model without one: only fit with warm_start=True "
+            "keeps it, got True"
+        )
     # Training goes on from the rounds after the best one, too; `best_iteration_` are the model's.
     ensemble = state.pop("ensemble", ensemble)
     if not staged:

@@ -325,8 +325,8 @@ def _encode_estimator(estimator: BaseEstimator, encoder: Encoder, where: str) ->
     if learners_class(estimator) is OpaqueModels:
         raise TypeError(
             f"{where} is a {name}, which a model file cannot hold: what it fits has no form in "
-            "flat arrays, and the file holds no pickle. These can be saved: "
-            f"{', '.join(FLAT_CLASSIFIERS)}"
+            "flat arrays, and the file holds no pickle. These can be saved as weak learners: "
+            f"{', '.join(FLAT_CLASSIFIERS)}; as init model: LogisticRegression"
         )
     return {KIND: "estimator", "name": name, "params": encoder.encode_params(estimator, where)}
 

@@ -226,7 +226,8 @@ def test_hostile_names(path, names, message):
 def model(tmp_path_factory):
     """A model file in parts."""
     X, y = load_iris(return_X_y=True)
-    return prepared(paper(n_estimators=5).fit(X, y), tmp_path_factory.mktemp("bombs") / "model")
+    clf = paper(n_estimators=5, warm_start=True).fit(X, y)
+    return prepared(clf, tmp_path_factory.mktemp("bombs") / "model")
 
 
 def nested(node, depth, wrap):

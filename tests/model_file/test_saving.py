@@ -178,6 +178,8 @@ def test_what_cannot_be_saved(model, path, make, error, message):
 def test_a_training_state_needs_the_stages(model, path):
     with pytest.raises(ValueError, match="training_state=True requires staged=True"):
         model.save(path, staged=False, training_state=True)
+    with pytest.raises(ValueError, match=r"training_state must be False .* got True"):
+        model.save(path, training_state=True)
 
 
 FILES = sorted((ROOT / "tests/model_files").glob("*/*.cwb"))

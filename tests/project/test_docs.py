@@ -4,11 +4,14 @@ import re
 from collections import Counter
 from importlib import import_module
 
+import numpy as np
 import pytest
 from import_graph import PACKAGE, ROOT
+from mutations import header_of
+from sklearn.datasets import load_iris
 
 import cwboost
-from cwboost import hookspecs
+from cwboost import CWBoostClassifier, hookspecs
 from cwboost.testing.runner import _all_checks
 
 PAGES = ROOT / "docs"
@@ -96,3 +99,15 @@ def test_the_files_that_a_page_names_exist(page):
         return any(file.endswith(f"/{path}") or f"/{path}" in f"{file}/" for file in files)
 
     assert sorted(path for path in named if not exists(path)) == []
+
+
+def test_the_page_on_model_files_names_every_key_of_a_header(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    state = CWBoostClassifier(
+        init=None, n_estimators=2, monotonic_cst=np.eye(3, 4), warm_start=True
+    )
+    found = set()
+    for clf, has_state in ((CWBoostClassifier(random_state=0), False), (state, True)):
+        clf.fit(X, y).save(tmp_path / "m", training_state=has_state)
+        found |= header_of(tmp_path / "m").keys()
+    assert set(re.findall(r"^\| `(\w+)` \|", page("model_file.md"), re.MULTILINE)) == found
