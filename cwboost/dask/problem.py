@@ -12,6 +12,7 @@ from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared
 from cwboost.estimator.checks import check_total
 from cwboost.estimator.input.categories import in_order_of
 from cwboost.estimator.input.columns import column_label
+from cwboost.estimator.input.labels import shown
 from cwboost.estimator.input.schema import categorical_facts
 from cwboost.estimator.problem import class_factors
 from cwboost.families.contract import BindContext
@@ -37,7 +38,7 @@ def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
     if kept.sum() < 2:
         raise ValueError(
             "y must have at least two classes (of positive weight), got 1 class: "
-            f"{labels[kept][0]!r}"
+            f"{shown(labels[kept][0])}"
         )
     masses = (sums * factor)[kept]
     exponent = int(np.frexp(masses.sum() / used[kept].sum())[1])

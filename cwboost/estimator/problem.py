@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from cwboost.estimator.checks import check_total, check_weight
 from cwboost.estimator.groups import keys_of, keys_of_rows
+from cwboost.estimator.input.labels import shown
 from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
 
@@ -106,7 +107,7 @@ def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Probl
     if len(classes) < 2:
         raise ValueError(
             f"y must have at least two classes (of positive weight), got 1 class: "
-            f"{classes.tolist()[0]!r}"
+            f"{shown(classes[0])}"
         )
     holder = Holder(X, None if groups is None else np.asarray(unmasked(groups)))
     if groups is not None and (holder.keys[used] == holder.keys[used[0]]).all():

@@ -20,7 +20,7 @@ def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
     if not (low < number if low_open else low <= number) or not number <= high:
         bound = ">" if low_open else ">="
         upper = "" if high == np.inf else f" and <= {high}"
-        raise ValueError(f"{name} must be {bound} {low}{upper}, got {value!r}")
+        raise ValueError(f"{name} must be {bound} {low}{upper}, got {number!r}")
     return value
 
 

@@ -13,7 +13,7 @@ from cwboost.dask.input.encoding import Encoding
 from cwboost.estimator.checks import check_total, check_weight
 from cwboost.estimator.examples import HeldOut
 from cwboost.estimator.groups import keys_of
-from cwboost.estimator.input.labels import read_labels
+from cwboost.estimator.input.labels import read_labels, shown
 from cwboost.estimator.problem import check_missing
 from cwboost.families.sealing.faults import add_note
 
@@ -63,7 +63,7 @@ class Chunk:
         index, known = self.encode(classes)
         if not known.all():
             unknown = self.y[~known][0]
-            raise ValueError(f"y must hold only labels of the training data, got {unknown!r}")
+            raise ValueError(f"y must hold only labels of the training data, got {shown(unknown)}")
         return index
 
     def __sizeof__(self) -> int:

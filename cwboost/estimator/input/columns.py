@@ -121,7 +121,7 @@ def place_of(column, names, n_features: int, parameter: str) -> int:
     known = "has no names" if names is None else f"has the columns {listed(list(names))}"
     raise ValueError(
         f"{parameter} must hold names of columns of X, or places from 0 to {n_features - 1}, got "
-        f"{column!r}; X {known}"
+        f"{quoted(column) if isinstance(column, str) else column}; X {known}"
     )
 
 

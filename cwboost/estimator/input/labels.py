@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 from cwboost.estimator.input.columns import missing_in
 from cwboost.support.checks import unmasked
 
-__all__ = ["encode_labels", "read_labels"]
+__all__ = ["encode_labels", "read_labels", "shown"]
 
 TYPES = {
     "bool": (bool, np.bool_),
@@ -49,12 +49,14 @@ def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
     is_list = isinstance(y, list | tuple)
     # NumPy would make floats of a list of large integers, and text of one with numbers among text.
     labels = np.asarray(y, dtype=object if is_list else None)
-    if labels.dtype.kind not in "biufUMmO":
+    if labels.dtype.kind not in "biufUMO":
         raise ValueError(f"{name} must hold {LABELS}, got {labels.dtype}")
     labels = column_or_1d(labels, warn=warn)
     if labels.dtype.kind == "O":
         _refuse_missing(labels, missing_in(labels), name)
         labels = _of_one_type(labels, name)
+    if labels.dtype.kind == "M":
+        _refuse_missing(labels, np.isnat(labels), name)
     if labels.dtype.kind == "f":
         _refuse_missing(labels, ~np.isfinite(labels), name)
         try:
@@ -64,10 +66,17 @@ def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
     return labels.astype(str) if is_list and labels.dtype.kind == "O" else labels
 
 
+def shown(label) -> str:
+    """Return a label as messages show it, without the NumPy type."""
+    if isinstance(label, np.datetime64):
+        return str(label)
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
 def _refuse_missing(labels, missing, name: str) -> None:
     if missing.any():
         at = int(np.argmax(missing))
-        raise ValueError(f"{name} must hold class labels, got {labels[at]!r} for example {at}")
+        raise ValueError(f"{name} must hold class labels, got {shown(labels[at])} for example {at}")
 
 
 def _of_one_type(labels, name: str) -> np.ndarray:
@@ -110,5 +119,6 @@ def encode_labels(y, classes: np.ndarray, name: str = "y") -> np.ndarray:
         found = np.minimum(np.searchsorted(classes, as_classes), len(classes) - 1)
         known = (classes[found] == as_classes) & (as_classes == labels)
     if not known.all():
-        raise ValueError(f"{name} must hold only training labels, got {labels[np.argmin(known)]!r}")
+        unknown = shown(labels[np.argmin(known)])
+        raise ValueError(f"{name} must hold only training labels, got {unknown}")
     return found

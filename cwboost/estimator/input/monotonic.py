@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from cwboost.estimator.input.columns import column_label, place_of
+from cwboost.estimator.input.labels import shown
 
 __all__ = ["of_second_score", "read_constraints"]
 
@@ -26,7 +27,7 @@ def read_constraints(given, classes, n_features: int, names, categorical: Collec
             if label not in labels or not isinstance(own, Mapping):
                 raise ValueError(
                     "monotonic_cst must be a mapping of columns per label of y, got "
-                    f"{own!r} for {label!r}"
+                    f"{own!r} for {shown(label)}"
                 )
             constraints[labels.index(label)] = _of_columns(own, n_features, names)
     else:
