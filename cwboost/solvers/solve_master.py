@@ -141,6 +141,8 @@ def solve_master(
         raise TypeError(f"subspace_steps must be a bool, got {subspace_steps!r}")
     check_number("epsilon", epsilon, Real, 0.0)
     check_number("max_working_sets", max_working_sets, Integral, 1)
+    check_number("tol", tol, Real, 0.0)
+    check_number("n_threads", n_threads, Integral, 1)
     master = RestrictedMaster(counts, float(C), weight, usable_threads(n_threads))
     # A column given twice is one coordinate; its coefficient is reported at the first of them.
     rows = [
@@ -173,10 +175,9 @@ def _checked_problem(H, y, C, sample_weight):
         raise ValueError(f"y must be a 1-d array of at least one label, got shape {y.shape}")
     if not np.issubdtype(y.dtype, np.integer):
         raise TypeError(f"y must hold integers 0..K-1, got dtype {y.dtype}")
-    if not (isinstance(C, Real) and 0 < float(C) <= LARGEST_C):
-        raise ValueError(f"C must be a number > 0 and <= {LARGEST_C}, got {C!r}")
+    check_number("C", C, Real, 0.0, LARGEST_C, low_open=True)
     if not isinstance(H, list | tuple) or len(H) < 2:
-        raise TypeError("H must be a list of at least two arrays, one per class")
+        raise TypeError(f"H must be a list of at least two arrays, one per class, got {H!r}")
     n_classes = len(H)
     if y.min() < 0 or y.max() >= n_classes:
         raise ValueError(
@@ -185,7 +186,7 @@ def _checked_problem(H, y, C, sample_weight):
         )
     counts = np.bincount(y, minlength=n_classes)
     if (counts == 0).any():
-        raise ValueError(f"y has no example of class {int(np.argmin(counts))}")
+        raise ValueError(f"y must have every class, got none of {int(np.argmin(counts))}")
     arrays = []
     for c, block in enumerate(H):
         block = np.asarray(block)
@@ -194,12 +195,16 @@ def _checked_problem(H, y, C, sample_weight):
                 f"H[{c}] must have shape (n_columns, n_samples={y.size}), got {block.shape}"
             )
         if not np.isin(block, (-1, 1)).all():
-            raise ValueError(f"H[{c}] must hold only -1 and +1")
+            wrong = block[~np.isin(block, (-1, 1))][0]
+            raise ValueError(f"H[{c}] must hold only -1 and +1, got {wrong}")
         arrays.append(block.astype(np.int8, copy=False))
     order_of_examples = np.argsort(y, kind="stable")
     weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if weight.shape != y.shape or not (np.isfinite(weight) & (weight > 0)).all():
-        raise ValueError("sample_weight must hold one finite number > 0 an example")
+        raise ValueError(
+            f"sample_weight must hold {y.size} finite numbers > 0, got the shape {weight.shape} "
+            f"and the least {weight.min(initial=np.inf)}"
+        )
     return arrays, order_of_examples, counts, weight[order_of_examples]
 
 
@@ -212,13 +217,15 @@ def _start_from(master, rows, coef0) -> None:
         values = np.asarray(values, dtype=float)
         if values.shape != (len(rows[c]),) or not (np.isfinite(values) & (values >= 0)).all():
             raise ValueError(
-                f"coef0[{c}] must hold {len(rows[c])} finite numbers >= 0, got {values!r}"
+                f"coef0[{c}] must hold {len(rows[c])} finite numbers >= 0, got {values.tolist()}"
             )
         np.add.at(start[c], rows[c], values)
     try:
         master.set_coef(start)
     except OverflowError as error:
-        raise ValueError("coef0 is too large: the objective overflows") from error
+        raise ValueError(
+            "coef0 must be smaller, got one with which the objective overflows"
+        ) from error
 
 
 def _new_layers(rows, n_new):
@@ -227,12 +234,12 @@ def _new_layers(rows, n_new):
     if n_new is None:
         n_new = [len(of_class) for of_class in rows]
     elif np.isscalar(n_new):
-        n_new = [n_new] * n_classes
+        n_new = [int(n_new)] * n_classes
     if len(n_new) != n_classes or any(
         not 0 <= n <= len(of_class) for n, of_class in zip(n_new, rows)
     ):
         raise ValueError(
-            f"n_new must be between 0 and the number of columns of each class, got {n_new!r}"
+            f"n_new must be between 0 and the number of columns of each class, got {n_new}"
         )
     fresh = [list(dict.fromkeys(of_class[len(of_class) - n :])) for of_class, n in zip(rows, n_new)]
     return list(zip_longest(*fresh, fillvalue=-1))

@@ -67,7 +67,7 @@ class ProjectionFamily(cwboost.DerivedFeatureFamily):
         if isinstance(n, bool) or not isinstance(n, Integral):
             raise TypeError(f"n_projections must be an int, got {n!r}")
         if n < 1:
-            raise ValueError(f"n_projections must be at least 1, got {n!r}")
+            raise ValueError(f"n_projections must be at least 1, got {n}")
 
     def summarise(self, X):
         return moments(X)

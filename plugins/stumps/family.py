@@ -78,6 +78,7 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         )
 
     def bind(self, X, context):
+        self._checked_bins()  # which partitions have
         n_drawn = self._n_drawn(X.shape[1])
         if context.monotonic is not None:
             if context.categorical is not None:
@@ -114,7 +115,7 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         if isinstance(value, bool) or not isinstance(value, Integral):
             raise TypeError(f"max_bins must be an int, got {value!r}")
         if not 2 <= value <= 256:
-            raise ValueError(f"max_bins must be 2 to 256, got {value!r}")
+            raise ValueError(f"max_bins must be 2 to 256, got {value}")
         return int(value)
 
 

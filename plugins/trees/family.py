@@ -43,8 +43,7 @@ NO_LIMIT = np.iinfo(np.int64).max
 class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     """Binary trees with leaves -1 and +1, grown greedily on binned features.
 
-    The defaults are those that generalise best in stage-wise boosting with shrinkage; see the
-    table of errors in the documentation's page on benchmarks.
+    The defaults are those that generalise best in stage-wise boosting with shrinkage.
 
     Parameters
     ----------
@@ -76,6 +75,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_bins : int, default=256
         Largest number of bins per feature, 2 to 256, including the bin of missing values if there
         are any. A feature with at most this number of distinct values is not rounded.
+
     Notes
     -----
     NaN goes to the side of greater gain, learned at each node, or to the heavier side if the node
@@ -200,7 +200,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         elif isinstance(weight, bool) or not isinstance(weight, Real):
             raise TypeError(f"min_leaf_weight must be a number or 'auto', got {weight!r}")
         elif not 0 <= weight < math.inf:
-            raise ValueError(f"min_leaf_weight must be finite and >= 0, got {weight!r}")
+            raise ValueError(f"min_leaf_weight must be finite and >= 0, got {weight}")
         return float(weight) / max(size, 1.0)
 
     def _n_categories(self, context):
@@ -272,4 +272,4 @@ def _check_int(name, value, low, high=2**31 - 1, or_else=""):
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an int{or_else}, got {value!r}")
     if not low <= value <= high:
-        raise ValueError(f"{name} must be {low} to {high}, got {value!r}")
+        raise ValueError(f"{name} must be {low} to {high}, got {value}")

@@ -16,7 +16,9 @@ from cwboost import (
     CWBoostClassifierCV,
     MultiBoostClassifier,
     ProjectionFamily,
+    StumpFamily,
     TreeFamily,
+    solve_master,
 )
 from cwboost.callbacks import Checkpoint, TimeLimit
 
@@ -49,6 +51,9 @@ ODD = {
     "y": {
         "complex": Y + 1j,
         "bytes": np.array([b"a", b"b", b"c"])[Y],
+        "durations": np.timedelta64(1, "D") * Y,
+        "no date": np.array(["NaT", "2020-01-01", "2021-01-01"], dtype="M8[D]")[Y],
+        "no number": np.where(Y == 0, np.nan, Y),
         "objects": [{one} for one in Y],
         "decimals": [Decimal(int(one)) for one in Y],
         "dates of Python": [datetime.date(2020, 1, 1 + one) for one in Y],
@@ -57,7 +62,7 @@ ODD = {
     },
     "sample_weight": WEIGHTS,
     "sample_weight_val": WEIGHTS,
-    "y_val": {"unknown": Y + 1, "of another type": Y.astype(str)},
+    "y_val": {"unknown": Y + 1, "of another type": Y.astype(str), "dates": WEIGHTS["dates"]},
     "groups": {
         "too few": Y[1:],
         "a matrix": Y[:, None],
@@ -84,7 +89,7 @@ ODD = {
     "correction": named("partial"),
     "epsilon": named(-1),
     "subsample": named(0.0),
-    "learning_rate": named(1e-310, 0.0, "0.1", np.nan, 1.5),
+    "learning_rate": named(1e-310, 0.0, "0.1", np.nan, np.float64(1.5)),
     "early_stopping": {
         "two classes only": "roc_auc",
         "unknown": "auc",
@@ -149,8 +154,9 @@ def test_what_an_argument_cannot_mean_is_refused_by_its_name(estimator, name, ki
     of_fit = given.keys() & signature(estimator.fit).parameters.keys()
     held_out = {"X_val": X, "y_val": Y} if name.endswith("_val") else {}
     model = made(estimator, {} if of_fit else given)
-    with pytest.raises((TypeError, ValueError), match=f"^{name} must "):
+    with pytest.raises((TypeError, ValueError), match=f"^{name} must ") as caught:
         model.fit(**{"X": X, "y": Y} | held_out | (given if of_fit else {}))
+    assert "np." not in str(caught.value)
 
 
 def stop_early(state):
@@ -211,40 +217,43 @@ def test_every_parameter_of_a_constructor_is_checked(estimator, name):
         model.fit(X, Y)
 
 
-CALLBACKS = {
+NUMBERS = {
     "seconds": TimeLimit,
     "every_rounds": lambda value: Checkpoint("a.cwb", every_rounds=value),
     "every_seconds": lambda value: Checkpoint("a.cwb", every_seconds=value),
+    "tol": lambda value: solve_master([[[1, -1]]] * 2, [0, 1], 1.0, tol=value),
+    "n_threads": lambda value: solve_master([[[1, -1]]] * 2, [0, 1], 1.0, n_threads=value),
+    "n_learners": lambda value: paper(n_estimators=2).fit(X, Y).strongest(n_learners=value),
 }
 # Parameters of families, and what else than no number they cannot be.
-OF_FAMILIES = {
-    "max_leaf_nodes": (TreeFamily, [1]),
-    "max_depth": (TreeFamily, [0, 2.5]),
-    "max_bins": (TreeFamily, [1, 257]),
-    "min_leaf_weight": (TreeFamily, [np.inf, True]),
-    "max_features": (TreeFamily, [0]),
-    "criterion": (TreeFamily, ["mse"]),
-    "n_projections": (ProjectionFamily, [0, 2.0, None]),
-}
+OF_FAMILIES = [
+    (TreeFamily, "max_leaf_nodes", [1]),
+    (TreeFamily, "max_depth", [0, 2.5]),
+    (TreeFamily, "max_bins", [1, 257]),
+    (TreeFamily, "min_leaf_weight", [np.inf, True]),
+    (TreeFamily, "max_features", [0]),
+    (TreeFamily, "criterion", ["mse"]),
+    (StumpFamily, "max_bins", [1, 257]),
+    (ProjectionFamily, "n_projections", [0, 2.0, None]),
+]
 NO_NUMBERS = [-1, "3", 1j, np.nan, [3]]
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=str)
-@pytest.mark.parametrize("name", CALLBACKS)
-def test_what_a_number_of_a_callback_cannot_be_is_refused_by_its_name(name, value):
+@pytest.mark.parametrize("name", NUMBERS)
+def test_what_a_number_cannot_be_is_refused_by_its_name(name, value):
     with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
-        CALLBACKS[name](value)
+        NUMBERS[name](value)
 
 
 @pytest.mark.parametrize(
-    "name, value",
-    [(name, value) for name, (_, more) in OF_FAMILIES.items() for value in NO_NUMBERS + more],
+    "family, name, value",
+    [(family, name, value) for family, name, more in OF_FAMILIES for value in NO_NUMBERS + more],
     ids=str,
 )
-def test_what_a_parameter_of_a_family_cannot_be_is_refused_by_its_name(name, value):
-    family = OF_FAMILIES[name][0](**{name: value})
+def test_what_a_parameter_of_a_family_cannot_be_is_refused_by_its_name(family, name, value):
     with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
-        CWBoostClassifier(family, init=None, n_estimators=2).fit(X, Y)
+        CWBoostClassifier(family(**{name: value}), init=None, n_estimators=2).fit(X, Y)
 
 
 @pytest.mark.parametrize("name", ["max_leaf_nodes", "max_depth", "max_bins"])
