@@ -3,10 +3,10 @@
 A text file has one example per line. It may begin with a header line of names, which the model
 keeps. The label is the last column unless --label names another. An NPZ file has arrays X and y, or
 X_train, y_train, X_test and y_test; the command then also prints the test error. An empty field, ?,
-NA, NaN, null and None are missing values, in any case. Columns of text are categories; --set
-categorical_features=[0,2] adds columns of numbers, by place. --dates COLUMN makes numbers of
-dates: year, month, weekday, hour and seconds since 1970; predict and evaluate then do the same. An
-interrupted fit saves the finished rounds.
+NA, N/A, #N/A, <NA>, NaN, NaT, null and None are missing values, in any case. Columns of text are
+categories; --set categorical_features=[0,2] adds columns of numbers, by place. --dates COLUMN makes
+numbers of dates: year, month, weekday, hour and seconds since 1970; predict and evaluate then do
+the same. An interrupted fit saves the finished rounds.
 
 --groups COLUMN keeps rows together that have one value there, such as those of one patient, and
 --time COLUMN orders the rows: whatever is held out of training is whole groups, or the last part of
@@ -40,12 +40,10 @@ __all__ = ["add_arguments", "run"]
 
 # Why training ended before the last round, by the classifier's `stop_reason_`.
 REASONS = {
-    "enough": "more would hardly change the model",
     "tol": "a round lowered the objective by less than the fraction tol",
     "optimal": "no weak learner of the family can lower the objective",
     "no column": "no weak learner was found that lowers the objective",
     "early stopping": "the validation examples gain no more",
-    "time limit": "the time that a callback gives is over",
 }
 
 METHODS = {
