@@ -138,7 +138,9 @@ class FittedInit(ABC):
         NotImplementedError
             By default.
         """
-        raise NotImplementedError(f"{type(self).__name__} cannot be exported to ONNX")
+        raise NotImplementedError(
+            f"init must be a model with onnx_nodes, got one that is fitted as {type(self).__name__}"
+        )
 
     @property
     def n_rows_kept(self) -> int:
