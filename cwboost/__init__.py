@@ -27,7 +27,8 @@ if TYPE_CHECKING:  # what is imported on first use
     from cwboost.classifier import CWBoostClassifier
     from cwboost.classifier_cv import CWBoostClassifierCV
     from cwboost.environment import show_config
-    from cwboost.families.array_learners import ArrayLearners, check_arrays
+    from cwboost.families.array_learners import ArrayLearners
+    from cwboost.families.arrays import check_arrays
     from cwboost.families.composed.derived_features import DerivedFeatureFamily, DrawContext
     from cwboost.families.composed.mixed import MixedFamily
     from cwboost.families.composed.sklearn_family import SklearnFamily
@@ -154,7 +155,7 @@ _LAZY = {
     "SklearnFamily": "cwboost.families.composed.sklearn_family",
     "TreeLearners": "cwboost.families.tree_learners",
     "TreeCoordinator": "cwboost.families.tree_partitions",
-    "check_arrays": "cwboost.families.array_learners",
+    "check_arrays": "cwboost.families.arrays",
     "count_max_features": "cwboost.families.max_features",
     "draw_code": "cwboost.families.tree_partitions",
     "get_family": "cwboost.families.discovery",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cwboost.families.array_learners import check_arrays
+from cwboost.families.arrays import check_arrays
 from cwboost.kernels import softmax
 from cwboost.support.samples import evenly_spaced
 from cwboost.support.weights import effective_size

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from cwboost.families.arrays import check_arrays
+
 __all__ = ["CoefficientPath", "PathBuilder"]
 
-PATH_DTYPES = {
-    "round_offsets": np.dtype(np.int64),
-    "learners_offsets": np.dtype(np.int64),
-    "column": np.dtype(np.int32),
-    "score_index": np.dtype(np.int32),
-    "value": np.dtype(np.float64),
+PATH_ARRAYS = {
+    "round_offsets": ("int64", ("n_offsets",)),
+    "learners_offsets": ("int64", ("n_offsets",)),
+    "column": ("int32", ("n_entries",)),
+    "score_index": ("int32", ("n_entries",)),
+    "value": ("float64", ("n_entries",)),
 }
 LARGEST_COEF = 1e100  # no sum of such overflows; training never comes near
 
@@ -141,32 +143,16 @@ class CoefficientPath:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the five flat arrays by name."""
-        return {name: getattr(self, name) for name in PATH_DTYPES}
+        return {name: getattr(self, name) for name in PATH_ARRAYS}
 
     @classmethod
     def from_arrays(
         cls, arrays: Mapping[str, np.ndarray], n_learners: int, n_scores: int, staged: bool = True
     ) -> CoefficientPath:
         """Rebuild a path from arrays that may be damaged or hostile; an error names the array."""
-        if set(arrays) != set(PATH_DTYPES):
-            raise ValueError(
-                f"a coefficient path has the arrays {sorted(PATH_DTYPES)}, got {sorted(arrays)}"
-            )
-        for name, dtype in PATH_DTYPES.items():
-            if arrays[name].dtype != dtype or arrays[name].ndim != 1:
-                raise ValueError(
-                    f"{name} must be one-dimensional {dtype}, got {arrays[name].dtype} of shape "
-                    f"{arrays[name].shape}"
-                )
-        path = cls(
-            **{name: np.ascontiguousarray(arrays[name]) for name in PATH_DTYPES}, staged=staged
-        )
+        path = cls(*map(np.ascontiguousarray, check_arrays(arrays, PATH_ARRAYS)), staged=staged)
         _check_offsets("round_offsets", path.round_offsets, len(path.column))
         _check_offsets("learners_offsets", path.learners_offsets, n_learners)
-        if len(path.learners_offsets) != len(path.round_offsets):
-            raise ValueError("learners_offsets and round_offsets must have the same length")
-        if len(path.score_index) != len(path.column) or len(path.value) != len(path.column):
-            raise ValueError("column, score_index and value must have the same length")
         path._check_entries(n_scores)
         return path
 
@@ -201,7 +187,7 @@ class PathBuilder:
     def __init__(self, path: CoefficientPath | None = None):
         if path is None:
             no_rounds = np.zeros(1, np.int64)
-            no_entries = [np.zeros(0, PATH_DTYPES[n]) for n in ("column", "score_index", "value")]
+            no_entries = [np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.float64)]
             path = CoefficientPath(no_rounds, no_rounds, *no_entries)
         path._require_stages()
         self._start = path

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from cwboost.families.arrays import check_arrays
+
 if TYPE_CHECKING:
     from cwboost.kernels import CategorySets, TreeScores
     from cwboost.support.types import Matrix
@@ -125,19 +127,13 @@ class ThresholdTrees:
             If an array is wrong; the message names it and its fault.
         """
         dtypes = DTYPES if self.cover is None else DTYPES | {"cover": np.dtype(np.float32)}
-        for name, dtype in dtypes.items():
-            array = getattr(self, name)
-            if isinstance(array, np.ndarray):
-                two = name == "output" and array.ndim == 2 and array.shape[1] > 0
-                if array.dtype == dtype and (array.ndim == 1 or two):
-                    continue
-                got = f"{array.dtype} of shape {array.shape}"
-            else:
-                got = type(array).__name__
-            raise ValueError(f"{name} must have one dimension of {dtype}, got {got}")
-        lengths = {name: len(getattr(self, name)) for name in dtypes if name != "offsets"}
-        if len(set(lengths.values())) != 1:
-            raise ValueError(f"arrays must have one length, one entry per node, got {lengths}")
+        shapes: dict[str, tuple] = {name: (of, ("n_nodes",)) for name, of in dtypes.items()}
+        shapes["offsets"] = DTYPES["offsets"], ("n_offsets",)
+        if np.ndim(self.output) == 2:
+            shapes["output"] = DTYPES["output"], ("n_nodes", "n_outputs")
+        check_arrays({name: getattr(self, name) for name in shapes}, shapes)
+        if 0 in self.output.shape[1:]:
+            raise ValueError("output must have a number per leaf, got 0")
         self._check_offsets()
         self._check_nodes(n_features)
         self._check_sets()

@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
-from cwboost.families.array_learners import check_arrays
+from cwboost.families.arrays import check_arrays
 from cwboost.families.discovery import get_init
 from cwboost.families.init_contract import FittedInit, InitContext, InitModel
 from cwboost.kernels import Projector, log

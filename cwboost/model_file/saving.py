@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost import __version__
 from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
-from cwboost.families.array_learners import check_arrays
+from cwboost.families.arrays import check_arrays
 from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, read, write

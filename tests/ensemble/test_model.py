@@ -168,17 +168,17 @@ def put(index, value):
         ("round_offsets", put(-1, 2**62), "round_offsets must start at 0 and end"),
         ("round_offsets", put(3, 2**62), "round_offsets must not decrease"),
         ("round_offsets", put(3, -(2**63)), "round_offsets must not decrease"),
-        ("round_offsets", lambda a: a[:0], "round_offsets must start"),
-        ("learners_offsets", lambda a: np.delete(a, 3), "same length"),
+        ("round_offsets", lambda a: a[:0], "'learners_offsets' must have shape"),
+        ("learners_offsets", lambda a: np.delete(a, 3), "'learners_offsets' must have shape"),
         ("learners_offsets", put(-1, 35), "learners_offsets must start at 0 and end at 36"),
         ("column", put(0, 35), "column names a learner"),
         ("column", put(0, -1), "column names a learner"),
-        ("column", lambda a: a.astype(np.int64), "column must be one-dimensional int32"),
+        ("column", lambda a: a.astype(np.int64), "'column' must have dtype int32"),
         ("score_index", put(5, 4), "score_index must lie"),
         ("score_index", put(5, -1), "score_index must lie"),
-        ("score_index", lambda a: a[:-1], "same length"),
+        ("score_index", lambda a: a[:-1], "'score_index' must have shape"),
         ("value", put(2, np.nan), "value must be finite"),
-        ("value", lambda a: a.reshape(1, -1), "value must be one-dimensional"),
+        ("value", lambda a: a.reshape(1, -1), "'value' must have 1 dimensions"),
         ("edges", put(2, np.inf), "edges must be finite"),
         ("edges", lambda a: a[:-1], "edges must have shape"),
         ("offsets", lambda a: a[:-1], "offsets must"),
@@ -203,7 +203,7 @@ def test_entries_out_of_order_and_missing_arrays_are_refused(model):
     with pytest.raises(ValueError, match="sorted and distinct"):
         Ensemble.from_arrays(arrays, Signs, 6, 4)
     del arrays["value"]
-    with pytest.raises(ValueError, match="has the arrays"):
+    with pytest.raises(ValueError, match="arrays must be"):
         Ensemble.from_arrays(arrays, Signs, 6, 4)
 
 

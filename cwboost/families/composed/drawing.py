@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from cwboost.families.array_learners import check_arrays
+from cwboost.families.arrays import check_arrays
 from cwboost.families.composed.derived_learners import DerivedLearners
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.sealing.sample import read_only

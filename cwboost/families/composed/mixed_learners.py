@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cwboost.families.array_learners import check_arrays
+from cwboost.families.arrays import check_arrays
 from cwboost.families.contract import WeakLearners, coef_of
 from cwboost.families.discovery import get_family
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
