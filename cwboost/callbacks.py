@@ -265,6 +265,8 @@ class Checkpoint:
         if self.every_seconds is not None:
             due = due or now - self._saved_at >= self.every_seconds
         if due:
-            state.snapshot().save(self.path, training_state=True)
+            snapshot = state.snapshot()
+            # Training on partitions goes on from the coefficients: it keeps no other state.
+            snapshot.save(self.path, training_state=bool(getattr(snapshot, "_state", None)))
             self._saved_at = time.monotonic()
         return False
