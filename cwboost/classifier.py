@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from cwboost.families.init_contract import InitModel
     from cwboost.support.types import Features
 
-__all__ = ["CWBoostClassifier"]
-
 
 class CWBoostClassifier(BoostingClassifier):
     r"""Boosted trees for two classes or many, with settings chosen by the data.

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from cwboost.support.types import Features, FilePath
 
-__all__ = ["CWBoostClassifierCV"]
-
 DEFAULT_CS = {"total": (1e2, 1e3, 1e4, 1e5), "stagewise": (1e4, 1e8, 1e12)}
 """Values of C to choose from, by correction, if none are given."""
 

@@ -20,8 +20,6 @@ from importlib import import_module
 from cwboost import __version__, commands
 from cwboost.commands import CommandError, refuse_overwriting
 
-__all__ = ["main"]
-
 EPILOG = """\
 A first model from a file with a header line and the label in the last column:
 

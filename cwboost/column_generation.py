@@ -18,8 +18,6 @@ from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.row_sampling import RowSampler
 from cwboost.solvers.schedule import BoostingSettings, Schedule
 
-__all__ = ["ColumnGeneration"]
-
 PAYS = 1.0 + 1e-10
 """A column enters when its edge is above this: one, and the rounding of an edge."""
 

@@ -18,8 +18,6 @@ from cwboost.kernels import softmax
 from cwboost.support.samples import evenly_spaced
 from cwboost.support.weights import effective_size
 
-__all__ = ["Conformity"]
-
 MOST_KEPT = 5_000
 """Largest number of examples kept: with this number, coverage is within .01 of what is wanted."""
 

@@ -7,8 +7,6 @@ from importlib.metadata import version
 
 import cwboost._kernels.common.cpu as cpu
 
-__all__ = ["show_config"]
-
 PACKAGES = ("cwboost", "numpy", "scipy", "scikit-learn")
 
 

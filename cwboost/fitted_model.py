@@ -15,8 +15,6 @@ from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.init_contract import FittedInit, InitModel
 
-__all__ = ["BaseScores", "FittedModel"]
-
 
 @dataclass(frozen=True, eq=False)
 class BaseScores:

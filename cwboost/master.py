@@ -25,18 +25,6 @@ from cwboost._kernels.fcd.working_set import violated
 from cwboost.kernels import exp, log, weight_scales
 from cwboost.support.weights import effective_size
 
-__all__ = [
-    "LARGEST_C",
-    "CellSteps",
-    "Master",
-    "RestrictedMaster",
-    "dual_value",
-    "largest",
-    "scale_of_cells",
-    "steps_of_cells",
-    "violations_of",
-]
-
 LARGEST_C = 1e150
 """Up to here the pair weights at the optimum, about 1 / C, are far from the smallest numbers."""
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from cwboost.estimator.base import BoostingClassifier
     from cwboost.kernels import CategorySets
 
-__all__ = ["to_onnx"]
-
 OPSET, ML_OPSET = 17, 3
 
 _NOTHING = stump_trees(np.array([-1]), np.zeros(1), *np.ones((2, 1), dtype=np.int8))

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from cwboost.estimator.base import BoostingClassifier
     from cwboost.support.types import Features
 
-__all__ = ["to_shap", "to_treelite"]
-
 
 def to_treelite(
     classifier: BoostingClassifier, *, n_estimators: int | None = None

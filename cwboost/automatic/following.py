@@ -15,8 +15,6 @@ from cwboost.estimator.held_out.metrics import LOGLOSS
 from cwboost.estimator.holdout import HoldoutRun
 from cwboost.estimator.plan import Calibration, HoldoutCurve
 
-__all__ = ["follow"]
-
 
 class _Measured:
     """What was measured of a run so far, whose rounds have a learning rate."""

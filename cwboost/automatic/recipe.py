@@ -21,8 +21,6 @@ from cwboost.estimator.plan import HoldoutCurve, Plan
 from cwboost.families.init_models import resolve_init
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["decide"]
-
 
 def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     """Return where boosting starts, and the plan of a training that ends in time.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from cwboost.families.contract import WeakLearnerFamily
 
-__all__ = ["AdaBoostECCClassifier"]
-
 CODES_A_ROUND = 20
 """Maximum number of codes that a round draws until a learner has an edge."""
 

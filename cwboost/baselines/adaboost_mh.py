@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from cwboost.families.contract import WeakLearnerFamily
 
-__all__ = ["AdaBoostMHClassifier"]
-
 
 class AdaBoostMHClassifier(BaselineClassifier):
     r"""Discrete AdaBoost.MH: boosting of the question "is it class l?" for all classes jointly.

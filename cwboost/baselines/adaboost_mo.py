@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from cwboost.families.contract import WeakLearnerFamily
 
-__all__ = ["AdaBoostMOClassifier"]
-
 
 def decode(code, scores) -> np.ndarray:
     """Return the scores of the classes from those of the bits of a code, one row per example."""

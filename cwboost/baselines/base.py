@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from cwboost.support.types import Features
 
-__all__ = ["BaselineClassifier"]
-
 
 class BaselineClassifier(BoostingClassifier):
     """Base of the baselines; a subclass defines how to train (`_training`)."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["code_matrix", "exhaustive", "random_dense", "random_half"]
-
 LARGEST_EXHAUSTIVE = 11
 """Maximum number of classes of the exhaustive code, which then has 1,023 bits."""
 TRIES = 100

@@ -15,8 +15,6 @@ from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odd
 from cwboost.families.outputs import unpack_outputs
 from cwboost.kernels import exp, log
 
-__all__ = ["LabelTraining"]
-
 ERROR_OF_PERFECT = 1e-6
 """Error assumed for the coefficient of a perfect learner, which would be infinite."""
 

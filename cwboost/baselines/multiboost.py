@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from cwboost.families.contract import WeakLearnerFamily
 
-__all__ = ["MultiBoostClassifier"]
-
 POLISH = 1e-3
 """Fraction of ``gap_tol`` to which L-BFGS-B goes on when no column pays."""
 

@@ -20,8 +20,6 @@ from cwboost.families.contract import Priced
 from cwboost.families.sealing.pricer import SealedPricer
 from cwboost.kernels import exp, log
 
-__all__ = ["NO_EDGE", "PERFECT", "VoteTraining", "half_log_odds", "normalised"]
-
 NO_EDGE = 1e-12
 """Edge up to which a learner is no better than chance: the rounding error of a sum of one."""
 PERFECT = 1e-12

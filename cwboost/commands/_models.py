@@ -9,8 +9,6 @@ from cwboost.commands._tables.options import Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
 from cwboost.estimator.input.columns import listed, quoted
 
-__all__ = ["add_model_arguments", "known_labels", "load", "read_for"]
-
 
 def add_model_arguments(parser, default_label: str) -> None:
     """Declare the arguments of commands that take a model and examples."""

@@ -11,8 +11,6 @@ from cwboost.families.plugin_loading import normalise, other_plugins, own_plugin
 from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS
 from cwboost.kernels.include import get_include
 
-__all__ = ["TEMPLATES", "write_plugin"]
-
 TEMPLATES = {
     "family": WEAK_LEARNERS,
     "init": INIT_MODELS,

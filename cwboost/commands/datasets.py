@@ -11,8 +11,6 @@ from pathlib import Path
 from cwboost.commands import CommandError, InputPath
 from cwboost.support.columns import aligned
 
-__all__ = ["add_arguments", "run"]
-
 DEFAULT = Path("data")
 
 

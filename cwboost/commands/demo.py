@@ -13,8 +13,6 @@ import sysconfig
 
 from cwboost.commands import CommandError, add_run_arguments
 
-__all__ = ["add_arguments", "run"]
-
 PAPER_ROUNDS = 200
 
 

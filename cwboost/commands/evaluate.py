@@ -24,8 +24,6 @@ from cwboost.support.columns import aligned
 from cwboost.support.extras import extra
 from cwboost.support.files import replacing
 
-__all__ = ["add_arguments", "run"]
-
 WIDEST = 100
 LISTED = 20
 BINS = 15

@@ -12,8 +12,6 @@ from cwboost.commands import CommandError, InputPath, OutputPath
 from cwboost.commands._models import load
 from cwboost.support.files import replacing
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser) -> None:
     parser.add_argument("model", type=InputPath, help="file written by cwboost fit")

@@ -36,8 +36,6 @@ from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
 from cwboost.estimator.input.columns import quoted
 from cwboost.support.extras import install
 
-__all__ = ["add_arguments", "run"]
-
 # Why training ended before the last round, by the classifier's `stop_reason_`.
 REASONS = {
     "tol": "a round lowered the objective by less than the fraction tol",

@@ -18,8 +18,6 @@ from cwboost.commands._models import load
 from cwboost.estimator.parameters import Parameters
 from cwboost.support.columns import aligned
 
-__all__ = ["add_arguments", "run"]
-
 TOP = 10
 SHARES = ("gap", "train_error", "valid_error", "importance", "edge")
 

@@ -11,8 +11,6 @@ import os
 from cwboost.commands import OutputPath
 from cwboost.support.columns import aligned
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")

@@ -16,8 +16,6 @@ from cwboost.commands import OutputPath
 from cwboost.commands._models import add_model_arguments, known_labels, load, read_for
 from cwboost.support.files import replacing
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser) -> None:
     add_model_arguments(parser, "no label")

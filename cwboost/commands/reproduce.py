@@ -9,8 +9,6 @@ from __future__ import annotations
 from cwboost.commands import CommandError, InputPath, add_run_arguments
 from cwboost.support.extras import extra
 
-__all__ = ["add_arguments", "carry_out", "run"]
-
 FIGURES = ("uci", "digits", "images", "scenes", "traffic", "solver")
 QUICK = {"runs": 1, "rounds": 60, "selection_rounds": 20, "seconds": 10.0}
 

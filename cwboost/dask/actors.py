@@ -19,8 +19,6 @@ from cwboost.dask.input.collections import started
 from cwboost.dask.one_worker import Job, Progress, WorkerFit
 from cwboost.families.sealing.faults import add_note
 
-__all__ = ["ActorCrew", "PartitionsLost"]
-
 logger = logging.getLogger(__name__)
 
 DIRECT_SECONDS = 5.0

@@ -44,8 +44,6 @@ from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
 from cwboost.support.checks import checked_random_state
 
-__all__ = ["PartitionedBench"]
-
 
 class PartitionedBench:
     """What a fit on partitions works with; the methods are those of `Bench` in `estimator/`.

@@ -20,8 +20,6 @@ from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.resumption import PreviousFit
 from cwboost.estimator.rounds import RoundLoop
 
-__all__ = ["DaskCWBoostClassifier"]
-
 
 class DaskCWBoostClassifier(CWBoostClassifier):
     """`CWBoostClassifier` trained on Dask collections, on the workers of a cluster.

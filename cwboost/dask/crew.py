@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import reduce
 
-__all__ = ["Crew", "PartitionsLost"]
-
 READING = {"price", "measure", "gradient", "left_out", "labels", "scores"}
 """Operations that leave a partition as it is."""
 

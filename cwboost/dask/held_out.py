@@ -21,8 +21,6 @@ from cwboost.estimator.splits import NEGLIGIBLE
 from cwboost.fitted_model import FittedModel
 from cwboost.solvers.schedule import BoostingSettings
 
-__all__ = ["PartitionedSets", "holdout_run"]
-
 
 class PartitionedSets:
     """Sets of held-out examples whose features stay on the workers, by their role."""

@@ -17,8 +17,6 @@ from cwboost.families.partitioned import Coordinator, PartitionContext
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
 
-__all__ = ["Host", "Setup"]
-
 
 @dataclass(frozen=True, eq=False)
 class Setup:

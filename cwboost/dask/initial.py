@@ -16,8 +16,6 @@ from cwboost.estimator.splits import listed
 from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["SharedExamples", "listed_keys", "sample_of_partitions", "shared_examples"]
-
 MOST = 2**14
 """Largest number of examples on which the client fits an init model."""
 

@@ -19,9 +19,6 @@ from cwboost.master import (
     steps_of_cells,
 )
 
-__all__ = ["PartitionedMaster", "sum_in_order"]
-
-
 Measures = namedtuple("Measures", "loss margins errors")
 """Loss, margins without base scores, and number of errors of all partitions."""
 

@@ -24,8 +24,6 @@ from cwboost.estimator.resumption import PreviousFit
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.kernels import usable_threads
 
-__all__ = ["Job", "WorkerFit", "followed_loop"]
-
 SLICE_SECONDS = 1.0
 """Time of the rounds that the client lets the worker do at once: an interrupt waits as long."""
 

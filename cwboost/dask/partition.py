@@ -20,8 +20,6 @@ from cwboost.families.partitioned import PartitionWeights
 from cwboost.families.sealing.pricer import check_division
 from cwboost.solvers.row_sampling import sampled
 
-__all__ = ["KEY_BYTES", "HeldOutPartition", "Partition", "SampleOfRows"]
-
 KEY_BYTES = 8
 """Bytes of the hash of a column on one partition, by which equal columns are found."""
 

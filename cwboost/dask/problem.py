@@ -19,8 +19,6 @@ from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 from cwboost.support.weights import NEGLIGIBLE
 
-__all__ = ["effective_size", "planned", "shared_encoding", "shared_problem"]
-
 BOUNDS = 256
 """Weights that are compared with at once: the median takes eight exchanges."""
 

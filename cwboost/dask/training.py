@@ -17,9 +17,6 @@ from cwboost.kernels import weight_scales
 from cwboost.solvers.fcd import SolverReport, first_pass
 from cwboost.solvers.lbfgsb import lbfgsb
 
-__all__ = ["PartitionedPricer", "PartitionedTraining"]
-
-
 ITERATIONS = 5
 """Iterations of L-BFGS-B for each pass of `max_working_sets`."""
 

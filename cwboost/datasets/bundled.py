@@ -9,8 +9,6 @@ from sklearn.utils import Bunch
 
 from cwboost.support.extras import extra
 
-__all__ = ["load_annealing", "load_pendigits", "load_vowel"]
-
 _SUBSETS = ("all", "train", "test")
 
 

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from cwboost.datasets.formats import cifar, idx, images, tables
 
-__all__ = ["CATALOGUE", "DataSet", "find"]
-
 Reader = Callable[[Path], dict | None]
 
 

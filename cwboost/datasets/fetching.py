@@ -11,8 +11,6 @@ from cwboost.datasets.catalogue import CATALOGUE, DataSet, find
 from cwboost.datasets.loading import BUNDLED, load
 from cwboost.support.extras import extra
 
-__all__ = ["fetch"]
-
 
 def fetch(name, data_dir, *, quiet=False) -> Path:
     """Download a data set into ``data_dir/NAME``, unless it is there, and check it.

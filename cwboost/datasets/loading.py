@@ -11,8 +11,6 @@ from cwboost.datasets.bundled import load_pendigits, load_vowel
 from cwboost.datasets.catalogue import DataSet, find
 from cwboost.datasets.formats.npz import read_npz
 
-__all__ = ["BUNDLED", "DataAbsent", "load"]
-
 BUNDLED = {"VOWEL": load_vowel, "PENDIGITS": load_pendigits}
 
 

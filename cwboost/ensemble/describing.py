@@ -11,8 +11,6 @@ from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.joined_trees import trees_on_features
 from cwboost.kernels.category_sets import CategorySets
 
-__all__ = ["describe", "direction_of", "terms_of"]
-
 LISTED = 4
 
 

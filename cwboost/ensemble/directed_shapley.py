@@ -19,8 +19,6 @@ from scipy import sparse
 from cwboost.families.contract import WeakLearners
 from cwboost.kernels import Projector
 
-__all__ = ["DirectedShapley"]
-
 CLOSE = 1e-9
 """Projections closer than this, in standard deviations of the background, are not told apart."""
 

@@ -10,8 +10,6 @@ from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
 from cwboost.families.contract import WeakLearners
 
-__all__ = ["HISTORY_NAMES", "GrowingEnsemble"]
-
 HISTORY_NAMES = (
     "learning_rate",
     "objective",

@@ -10,14 +10,6 @@ from cwboost.ensemble.model import Ensemble
 from cwboost.families.contract import WeakLearners
 from cwboost.kernels.additive import AdditiveScores
 
-__all__ = [
-    "ClassColumns",
-    "additive",
-    "class_columns",
-    "contributions",
-    "is_additive",
-]
-
 
 @dataclass(frozen=True)
 class ClassColumns:

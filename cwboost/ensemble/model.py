@@ -18,8 +18,6 @@ from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.ensemble.path import CoefficientPath
 from cwboost.families.contract import WeakLearners
 
-__all__ = ["Ensemble"]
-
 LEARNERS_PREFIX = "learners."
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from cwboost._kernels.prediction.votes import add_votes
 from cwboost.families.contract import WeakLearners
 
-__all__ = ["MovingScores"]
-
 CELLS_A_CHUNK = 2**22
 
 

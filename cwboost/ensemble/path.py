@@ -10,8 +10,6 @@ from scipy import sparse
 
 from cwboost.families.arrays import check_arrays
 
-__all__ = ["CoefficientPath", "PathBuilder"]
-
 PATH_ARRAYS = {
     "round_offsets": ("int64", ("n_offsets",)),
     "learners_offsets": ("int64", ("n_offsets",)),

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Changes", "RecordedColumns"]
-
 
 class Changes(NamedTuple):
     """Coefficients that differ from their last recorded values, one entry per coefficient.

@@ -16,8 +16,6 @@ from cwboost.families.joined_trees import trees_on_features
 from cwboost.kernels import usable_threads
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["node_counts", "shapley_values", "tree_shapley"]
-
 NODES_AT_ONCE = 2**14
 ROWS_AT_ONCE = 2**11
 

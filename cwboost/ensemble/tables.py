@@ -12,8 +12,6 @@ from cwboost.ensemble.model import Ensemble
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.joined_trees import plain_features
 
-__all__ = ["COLUMNS", "STRONGEST", "node_rows", "strongest", "tree_rows"]
-
 OF_LEARNER = ("learner", "round", "class", "coef", "edge")
 OF_NODE = (
     "node",

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from cwboost.fitted_model import BaseScores
     from cwboost.support.types import Features, FilePath
 
-__all__ = ["BoostingClassifier", "Explanation"]
-
 PREFIX = "weak_learner__"
 
 

@@ -33,8 +33,6 @@ from cwboost.families.init_contract import InitModel
 from cwboost.master import RestrictedMaster
 from cwboost.support.lazy import made_once
 
-__all__ = ["Bench", "planned_loop"]
-
 
 class Bench:
     """What a fit works with. `cwboost.dask.bench` has one of the same methods.

@@ -18,8 +18,6 @@ from cwboost.families.sealing.pricer import SealedPricer, bind_family
 from cwboost.families.sealing.sample import read_only
 from cwboost.support.weights import effective_size
 
-__all__ = ["Binder"]
-
 
 class Binder:
     """Binds the family of `schema` to `problem`, and to problems of other weights.

@@ -11,19 +11,6 @@ from cwboost.kernels.threads import threads_of_jobs
 from cwboost.master import LARGEST_C
 from cwboost.support.checks import check_number, checked_random_state, unmasked
 
-__all__ = [
-    "check_Cs",
-    "check_auto",
-    "check_bool",
-    "check_callbacks",
-    "check_choice",
-    "check_n_jobs",
-    "check_total",
-    "check_verbose",
-    "check_weight",
-    "generator_of",
-]
-
 
 def check_auto(name, value, kind, low, high=np.inf, *, low_open=False):
     """Check a parameter that is "auto" or a number, see `check_number`, and return it."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-__all__ = ["Clock"]
-
 
 @dataclass(frozen=True)
 class Clock:

@@ -15,8 +15,6 @@ from cwboost.estimator.input.labels import encode_labels, read_labels
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.problem import Problem, sort_by_class
 
-__all__ = ["VALID", "Arguments", "Examples", "HeldOut", "names_of_set", "read"]
-
 VALID = "valid"
 """Name of the held-out examples that early stopping and the scale of probabilities may use."""
 

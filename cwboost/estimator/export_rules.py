@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["export_rule", "require_votes", "rule_of"]
-
 
 def export_rule(name: str):
     """Decorate a method with the name of its rule; a method that overrides it has none."""

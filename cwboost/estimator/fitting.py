@@ -8,8 +8,6 @@ from cwboost.estimator.clock import Clock
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import FitTask
 
-__all__ = ["Fitting"]
-
 
 class Fitting:
     """The context of a fit: its clock, and the callbacks that scikit-learn has set.

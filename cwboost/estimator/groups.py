@@ -13,8 +13,6 @@ from scipy import sparse
 
 from cwboost.estimator.input.columns import missing_in
 
-__all__ = ["keys_of", "keys_of_groups", "keys_of_rows", "mixed"]
-
 MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9)
 """Of the finaliser of MurmurHash3 in the variant of Stafford (Mix13), which mixes well."""
 

@@ -13,8 +13,6 @@ from cwboost.estimator.splits import NEGLIGIBLE, Split
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import BoostingSettings
 
-__all__ = ["HoldoutRun", "local_run"]
-
 
 @dataclass(eq=False)
 class HoldoutRun:

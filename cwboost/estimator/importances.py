@@ -10,8 +10,6 @@ from cwboost.ensemble.shapley import shapley_values
 from cwboost.fitted_model import FittedModel
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["with_importances"]
-
 MOST_ROWS = 128
 """Largest number of examples; more change no rank on twenty tables."""
 

@@ -18,8 +18,6 @@ from cwboost.fitted_model import BaseScores
 from cwboost.kernels import log
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["InitFitter", "Start"]
-
 MOST_FOR_SCALE = 50_000
 """Examples that determine the scale of base scores to three digits; all would take copies of
 scores."""

@@ -18,8 +18,6 @@ from cwboost.estimator.resumption import training_state
 from cwboost.families.sealing.forms import check_forms
 from cwboost.fitted_model import BaseScores, FittedModel
 
-__all__ = ["BoostingOutcome", "ModelOutcome"]
-
 
 @dataclass(frozen=True, eq=False)
 class ModelOutcome:

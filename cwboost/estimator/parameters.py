@@ -30,8 +30,6 @@ from cwboost.support.checks import check_number
 if TYPE_CHECKING:
     from cwboost.families.contract import WeakLearnerFamily
 
-__all__ = ["Parameters"]
-
 DEFAULTS = {
     # The method of the paper.
     "total": {"C": 1e4, "learning_rate": 1.0, "subsample": 1.0},

@@ -10,8 +10,6 @@ import numpy as np
 from cwboost.conformity import Conformity
 from cwboost.estimator.held_out.metrics import Metric
 
-__all__ = ["Calibration", "HoldoutCurve", "Plan"]
-
 
 @dataclass(frozen=True, eq=False)
 class Calibration:

@@ -15,16 +15,6 @@ from cwboost.estimator.input.labels import shown
 from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
 
-__all__ = [
-    "Holder",
-    "Problem",
-    "check_missing",
-    "class_factors",
-    "fingerprint",
-    "keys_if_shared",
-    "sort_by_class",
-]
-
 
 class Holder:
     """Holds a matrix until it is released, for all who share the holder.

@@ -23,8 +23,6 @@ from cwboost.families.tree_learners import TreeLearners
 from cwboost.fitted_model import FittedModel
 from cwboost.master import LARGEST_OUTPUT, RestrictedMaster
 
-__all__ = ["Refit", "check_has_leaves"]
-
 TREES_PER_CHUNK = 32
 """Trees of which the cells of all examples are computed together."""
 

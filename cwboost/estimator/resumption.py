@@ -16,16 +16,6 @@ from cwboost.families.outputs import pack_outputs
 from cwboost.fitted_model import FittedModel
 from cwboost.support.warnings import warn_caller
 
-__all__ = [
-    "PreviousFit",
-    "add_columns",
-    "check_continues",
-    "identity_of",
-    "previous_fit",
-    "resume",
-    "training_state",
-]
-
 STATE_TYPES = {
     "pairs": dict,
     "solves_since_rebuild": int,

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from cwboost.estimator.held_out.stopping import EarlyStopping
     from cwboost.families.sealing.pricer import SealedPricer
 
-__all__ = ["Outcome", "RoundLoop", "RoundState", "Training"]
-
 
 class Training(Protocol):
     """What the loop asks of training in progress."""

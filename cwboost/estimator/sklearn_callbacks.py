@@ -17,8 +17,6 @@ except ImportError:  # scikit-learn before 1.9, where nothing sets callbacks
         return method
 
 
-__all__ = ["CallbackSupportMixin", "FitTask", "with_callbacks"]
-
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 
 with_callbacks: Callable[[MethodT], MethodT] = _managed

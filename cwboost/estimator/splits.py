@@ -26,21 +26,6 @@ from cwboost.estimator.examples import HeldOut
 from cwboost.estimator.groups import mixed
 from cwboost.estimator.problem import Holder, Problem, keys_if_shared
 
-__all__ = [
-    "NEGLIGIBLE",
-    "Split",
-    "check_splitter",
-    "cross_fitting",
-    "drawn_splits",
-    "folds",
-    "given_splits",
-    "holdout_splits",
-    "listed",
-    "part_of",
-    "split_off",
-    "with_blocks",
-]
-
 SHARE_LEFT_OUT = 0.2
 """Share of the examples on which a holdout run is measured."""
 

@@ -27,8 +27,6 @@ from cwboost.master import RestrictedMaster
 from cwboost.solvers.fcd import fcd
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["checked_Cs", "solve_thin"]
-
 AUTO_CS = tuple(10.0 ** (k / 2) for k in range(2, 13))
 """Values that "auto" tries: 10 to 1e6, two per factor of ten."""
 

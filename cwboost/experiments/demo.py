@@ -22,8 +22,6 @@ from cwboost.datasets import load_annealing, load_pendigits, load_vowel
 from cwboost.support.columns import aligned
 from cwboost.support.extras import extra
 
-__all__ = ["SETS", "Split", "Trained", "certificate", "draw", "make_split", "table", "train"]
-
 SETS = {
     "ANNEALING": (load_annealing, "grades of steel: 25 categories, 6 numbers, gaps"),
     "PENDIGITS": (load_pendigits, "written digits: 16 coordinates"),

@@ -8,8 +8,6 @@ from functools import partial
 
 import cwboost
 
-__all__ = ["BASIC", "METHODS", "PRINTED", "SOLVERS", "SOLVER_SETS", "Method"]
-
 C_GRID = (1e2, 1e3, 1e4, 1e5)
 
 

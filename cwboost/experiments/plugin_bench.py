@@ -17,8 +17,6 @@ from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
 from cwboost.support.columns import aligned
 
-__all__ = ["SETS", "bench_plugin"]
-
 SETS = {
     "ANNEALING": load_annealing,
     "DIGITS": load_digits,

@@ -9,8 +9,6 @@ from joblib import Memory
 
 from cwboost.experiments.features import image_features as features
 
-__all__ = ["FIGURES", "PROTOCOLS", "Batch", "PerClass", "Protocol", "Share", "Split", "prepare"]
-
 
 @dataclass(frozen=True)
 class Split:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from cwboost.support.files import replacing
 
-__all__ = ["Records"]
-
 
 class Records:
     """A folder of records, each with the ``key`` of its run.

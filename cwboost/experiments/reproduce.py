@@ -18,8 +18,6 @@ from cwboost.experiments.revision import code_digest, machine
 from cwboost.experiments.runner import choose_C, train_and_measure
 from cwboost.families.discovery import resolve_weak_learner
 
-__all__ = ["Study", "reproduce"]
-
 
 @dataclass(frozen=True)
 class Study:

@@ -15,8 +15,6 @@ from pathlib import Path
 import cwboost
 from cwboost.environment import show_config
 
-__all__ = ["code_digest", "machine"]
-
 SUFFIXES = (".py", *EXTENSION_SUFFIXES)
 
 

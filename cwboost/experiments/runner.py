@@ -10,8 +10,6 @@ from sklearn.model_selection import train_test_split
 from cwboost.experiments.methods import Method
 from cwboost.experiments.protocols import Split
 
-__all__ = ["choose_C", "train_and_measure"]
-
 HOLD_OUT = 0.25
 CURVES = ("objective", "pricing_seconds", "solver_seconds", "train_error")
 

@@ -14,8 +14,6 @@ from cwboost.families.contract import WeakLearners
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["ArrayLearners"]
-
 
 @cache
 def _dtypes_of(learners_type: type[ArrayLearners]) -> dict[str, np.dtype]:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-__all__ = ["check_arrays"]
-
 
 def check_arrays(
     arrays: Mapping[str, np.ndarray], expected: Mapping[str, tuple]

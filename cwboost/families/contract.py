@@ -26,20 +26,6 @@ if TYPE_CHECKING:
 
     from cwboost.support.types import Matrix
 
-__all__ = [
-    "API_VERSION",
-    "BindContext",
-    "Capabilities",
-    "Division",
-    "Priced",
-    "Pricer",
-    "PricingRequest",
-    "WeakLearnerFamily",
-    "WeakLearners",
-    "coef_of",
-    "sum_outputs",
-]
-
 API_VERSION = 1
 """Version of this contract; it grows when families for the old version would break."""
 

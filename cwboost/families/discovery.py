@@ -17,19 +17,6 @@ from cwboost.families.init_contract import InitModel
 from cwboost.families.plugin_loading import PluginRecord, other_plugins, own_plugins
 from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS, FamilyError, registry_of
 
-__all__ = [
-    "FamilyError",
-    "PluginRecord",
-    "check_capabilities",
-    "distribution_of",
-    "get_family",
-    "get_init",
-    "list_plugins",
-    "refresh",
-    "register_family",
-    "resolve_weak_learner",
-]
-
 
 def get_family(name: str) -> type[WeakLearnerFamily]:
     """Return the class of a registered family.

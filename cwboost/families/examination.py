@@ -9,14 +9,6 @@ from dataclasses import dataclass
 from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFamily
 from cwboost.support.warnings import warn_caller
 
-__all__ = [
-    "Kind",
-    "describe_error",
-    "examine",
-    "kind_of",
-    "warn_of_age",
-]
-
 
 @dataclass(eq=False)
 class Kind:

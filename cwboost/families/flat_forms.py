@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from cwboost.kernels import CategorySets, TreeScores
     from cwboost.support.types import Matrix
 
-__all__ = ["ThresholdTrees", "stump_trees"]
-
 DTYPES = {
     "offsets": np.dtype(np.int64),
     "feature": np.dtype(np.int32),

@@ -18,8 +18,6 @@ from sklearn.base import BaseEstimator
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
 
-__all__ = ["FittedInit", "InitContext", "InitModel"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InitContext:

@@ -22,8 +22,6 @@ from cwboost.families.init_contract import FittedInit, InitContext, InitModel
 from cwboost.kernels import Projector, log
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["SklearnInit", "checked_scores", "resolve_init"]
-
 SMALLEST_PROBABILITY = 1e-6
 """Least probability of a class whose logarithm is a score: trees and neighbours give zero."""
 

@@ -10,8 +10,6 @@ import numpy as np
 from cwboost.families.flat_forms import DTYPES, ThresholdTrees
 from cwboost.kernels.category_sets import CategorySets
 
-__all__ = ["join_trees", "plain_features", "trees_on_features"]
-
 OF_NODES = tuple(name for name in DTYPES if name != "offsets")
 
 

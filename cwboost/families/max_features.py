@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from numbers import Integral, Real
 
-__all__ = ["count_max_features"]
-
 
 def count_max_features(max_features: int | float | str | None, n_features: int) -> int:
     """Return the number of features that `max_features` stands for.

@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["pack_outputs", "unpack_outputs"]
-
 
 def pack_outputs(outputs: ArrayLike) -> np.ndarray:
     """Pack outputs in {-1, +1} into bits.

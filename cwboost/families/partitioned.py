@@ -19,16 +19,6 @@ from cwboost.families.contract import BindContext, PricingRequest, WeakLearners
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
 
-__all__ = [
-    "Chosen",
-    "ChosenDivision",
-    "Coordinator",
-    "PartitionContext",
-    "PartitionPricer",
-    "PartitionWeights",
-    "PartitionedFamily",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class PartitionWeights:

@@ -24,17 +24,6 @@ from cwboost import hookspecs
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.examination import Kind, describe_error, examine, kind_of
 
-__all__ = [
-    "Plugin",
-    "PluginRecord",
-    "is_off",
-    "load_plugin",
-    "normalise",
-    "other_plugins",
-    "own_plugins",
-    "third_parties_enabled",
-]
-
 OWN_DISTRIBUTION = "cwboost"
 
 

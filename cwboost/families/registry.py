@@ -25,8 +25,6 @@ from cwboost.families.plugin_loading import (
     third_parties_enabled,
 )
 
-__all__ = ["INIT_MODELS", "WEAK_LEARNERS", "FamilyError", "Registry", "registry_of"]
-
 
 class FamilyError(ValueError):
     """A weak learner or init model that is unknown, failed to load, or is registered twice."""

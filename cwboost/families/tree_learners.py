@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from cwboost.support.types import Matrix
 
-__all__ = ["TreeLearners"]
-
 NAMES = {*DTYPES}
 SETS = {"set_start", "set_bits"}
 

@@ -32,8 +32,6 @@ from cwboost.kernels.threads import threads_of_jobs
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
 
-__all__ = ["PartitionTrees", "TreeCoordinator", "draw_code"]
-
 CODES = 256
 """Bins of a feature, missing values included."""
 

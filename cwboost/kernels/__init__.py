@@ -4,6 +4,7 @@ from cwboost._kernels.common.thresholds import thresholds_between
 from cwboost._kernels.kernel_values.codes import fill_codes
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
 from cwboost._kernels.prediction.trees import TreeEvaluator
+from cwboost._kernels.projections.projection import seeded_directions
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
@@ -12,7 +13,7 @@ from cwboost.kernels.category_features import CategoryFeatures, FoundCategories
 from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.probabilities import exp, log, log_softmax, softmax
-from cwboost.kernels.projector import Projector, inverse_factor, matrix_product, seeded_directions
+from cwboost.kernels.projector import Projector, inverse_factor, matrix_product
 from cwboost.kernels.sketch import FeatureSketch
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads

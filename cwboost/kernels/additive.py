@@ -17,8 +17,6 @@ from cwboost._kernels.prediction.additive import LANES, AdditiveModel
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
 
-__all__ = ["AdditiveScores", "StepFunction"]
-
 
 @dataclass(frozen=True)
 class StepFunction:

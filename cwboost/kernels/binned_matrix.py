@@ -11,8 +11,6 @@ from cwboost.kernels.category_sets import check_codes
 from cwboost.kernels.matrices import canonical_csc, readable
 from cwboost.kernels.threads import usable_threads
 
-__all__ = ["BinnedMatrix"]
-
 _BLOCK_BYTES = 2**24  # of rows that are copied at a time
 
 

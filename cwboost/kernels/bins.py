@@ -10,8 +10,6 @@ from cwboost._kernels.common.thresholds import thresholds_between
 from cwboost._kernels.trees.binning import group_values
 from cwboost.kernels.sketch import joined, values_of_features
 
-__all__ = ["Bins"]
-
 
 @dataclass(frozen=True, eq=False)
 class Bins:

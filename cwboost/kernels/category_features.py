@@ -10,8 +10,6 @@ from cwboost._kernels.stumps.categories import category_sums
 from cwboost.kernels.category_sets import CategorySets, check_codes
 from cwboost.kernels.threads import usable_threads
 
-__all__ = ["CategoryFeatures", "FoundCategories"]
-
 MAX_TURNS = 64
 """Most turns of the search for a stump that serves all targets."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["get_include"]
-
 
 def get_include() -> str:
     """Return the folder from which ``from cwboost.kernels cimport ...`` is resolved.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["canonical", "canonical_csc", "canonical_csr", "readable"]
-
 DTYPES = (np.uint8, np.float32, np.float64)
 UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 MAX_FEATURES = 2**31 - 1

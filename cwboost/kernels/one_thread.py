@@ -9,8 +9,6 @@ from threading import RLock
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_thread"]
-
 
 class _Process:
     """The limit of BLAS belongs to the process, so one thread at a time may set it."""

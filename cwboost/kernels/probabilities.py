@@ -6,8 +6,6 @@ import numpy as np
 
 from cwboost._kernels.common.elementary import exp, log
 
-__all__ = ["exp", "log", "log_softmax", "softmax"]
-
 
 def softmax(logits) -> np.ndarray:
     """Return ``exp(logits)`` of every row, scaled to sum one.

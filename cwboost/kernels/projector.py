@@ -6,12 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from cwboost._kernels.projections.inverse_factor import inverse_factor as inverse_factor_of_leaf
-from cwboost._kernels.projections.projection import Directions, Panels, seeded_directions
+from cwboost._kernels.projections.projection import Directions, Panels
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
 from cwboost.support.lazy import made_once
-
-__all__ = ["Projector", "inverse_factor", "matrix_product", "seeded_directions"]
 
 
 class Projector:

@@ -12,8 +12,6 @@ import scipy.sparse as sp
 from cwboost.kernels.matrices import canonical_csc, readable
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["FeatureSketch", "values_of_features"]
-
 _BLOCK_BYTES = 2**24  # size of a block of features while reading a dense matrix
 _BLOCK_ROWS = 256  # rows of all its features that the first caches hold
 _SKETCHED = 8192  # largest number of a partition's examples in a sketch of derived features

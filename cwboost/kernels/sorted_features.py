@@ -13,8 +13,6 @@ from cwboost._kernels.stumps.sorted_columns import SortedColumns
 from cwboost.kernels.matrices import canonical_csc, readable
 from cwboost.kernels.threads import usable_threads
 
-__all__ = ["FoundStumps", "SortedFeatures"]
-
 
 class FoundStumps(NamedTuple):
     """Result of a search: one stump per target.

@@ -11,8 +11,6 @@ from cwboost._kernels.common.after_fork import run_alone
 from cwboost._kernels.common.cpu import max_threads
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["threads_of_jobs", "usable_threads"]
-
 FORKED = (
     "this process was forked from one that had run kernels on several threads, which do not exist "
     "here: kernels run on one thread. Start processes by 'spawn' or 'forkserver' "

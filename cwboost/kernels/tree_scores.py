@@ -12,8 +12,6 @@ from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
 
-__all__ = ["TreeScores"]
-
 
 class TreeScores:
     """Weighted sums of trees' outputs, added in the order of the trees.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["weight_scales"]
-
 
 def weight_scales(masses) -> np.ndarray:
     """Return the powers of two that bring masses into (2**50, 2**51].

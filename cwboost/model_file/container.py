@@ -20,8 +20,6 @@ from numpy.lib import format as npy
 
 from cwboost.support.files import check_path, replacing
 
-__all__ = ["FORMAT_VERSION", "ModelFileError", "read", "write"]
-
 FORMAT_VERSION = 1
 HEADER = "header.json"
 NAME = re.compile(r"[A-Za-z0-9_./ -]{1,100}")

@@ -27,8 +27,6 @@ from cwboost.support.warnings import warn_caller
 if TYPE_CHECKING:
     from cwboost.support.types import FilePath
 
-__all__ = ["ModelFileError", "load_model", "save"]
-
 CLASSIFIERS = (
     "CWBoostClassifier",
     "MultiBoostClassifier",

@@ -28,8 +28,6 @@ from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS, FamilyError, R
 from cwboost.model_file.container import NAME, ModelFileError
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["Decoder", "Encoder", "decode_plugin", "encode_plugin"]
-
 KIND = "$"
 KINDS = {"family": WEAK_LEARNERS, "init": INIT_MODELS}
 DEPTH_LIMIT = 24

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from cwboost.support.extras import extra
 
-__all__ = ["colours", "new_axes", "over_rounds"]
-
 
 def new_axes(ax, figsize=None):
     """Return `ax`, or the Axes of a new figure, of this size in inches, if it is None."""

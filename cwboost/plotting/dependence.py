@@ -8,8 +8,6 @@ from cwboost.estimator.input.columns import place_of
 from cwboost.estimator.input.labels import encode_labels
 from cwboost.plotting.axes import new_axes
 
-__all__ = ["plot_dependence"]
-
 
 def plot_dependence(classifier, X, feature, label, *, background=None, ax=None):
     """Plot the SHAP values of a feature against its values: how it moves the score of a class.

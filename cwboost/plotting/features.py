@@ -6,8 +6,6 @@ import numpy as np
 
 from cwboost.plotting.axes import new_axes
 
-__all__ = ["plot_importances"]
-
 
 def plot_importances(classifier, *, n_features: int = 20, ax=None):
     """Plot the most important features (see ``feature_importances_``), the largest on top.

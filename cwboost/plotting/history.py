@@ -6,8 +6,6 @@ import numpy as np
 
 from cwboost.plotting.axes import new_axes, over_rounds
 
-__all__ = ["plot_history", "plot_holdout"]
-
 LABELS = {
     "train_error": "training examples",
     "valid_error": "validation examples",

@@ -7,8 +7,6 @@ import numpy as np
 from cwboost.estimator.input.labels import encode_labels
 from cwboost.plotting.axes import new_axes
 
-__all__ = ["plot_margins"]
-
 
 def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
     """Plot the cumulative distribution of the examples' smallest margins.

@@ -7,8 +7,6 @@ from sklearn.metrics import log_loss
 
 from cwboost.plotting.axes import new_axes, over_rounds
 
-__all__ = ["plot_calibration", "plot_loss"]
-
 
 def plot_loss(classifier, X, y, *, label=None, ax=None):
     """Plot the log loss of the probabilities against the rounds.

@@ -10,8 +10,6 @@ from cwboost.estimator.input.columns import place_of
 from cwboost.estimator.input.labels import encode_labels
 from cwboost.plotting.axes import colours, new_axes
 
-__all__ = ["plot_shape"]
-
 FEW_ENTRIES = 5
 MOST_COLOURED = 10
 """Without `classes`, the classes beyond these that the feature moves least are grey."""

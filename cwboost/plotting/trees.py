@@ -10,8 +10,6 @@ from cwboost.ensemble.describing import LISTED, terms_of
 from cwboost.ensemble.tables import tree_rows
 from cwboost.plotting.axes import new_axes
 
-__all__ = ["plot_tree"]
-
 
 def plot_tree(classifier, learner: int = 0, *, max_depth: int = 4, ax=None):
     """Draw the first levels of one weak learner as a tree of comparisons.

@@ -10,8 +10,6 @@ from cwboost._kernels.fcd.working_set import in_turns
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.subspace_steps import SubspaceSteps
 
-__all__ = ["ORDERS", "SolverReport", "fcd"]
-
 ORDERS = ("permutation", "random")
 """Orders in which later passes of coordinate descent visit the working set."""
 

@@ -10,8 +10,6 @@ from scipy.optimize import minimize
 from cwboost.master import Master, largest
 from cwboost.solvers.fcd import SolverReport
 
-__all__ = ["lbfgsb"]
-
 
 def lbfgsb(
     master: Master,

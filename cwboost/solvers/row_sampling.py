@@ -6,8 +6,6 @@ import numpy as np
 
 from cwboost._kernels.fcd.row_sampling import draw_rows
 
-__all__ = ["RowSampler", "sampled"]
-
 
 class RowSampler:
     """Weights for pricing that are zero but for a random sample of the examples.

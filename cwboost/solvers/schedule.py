@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BoostingSettings", "Schedule"]
-
 POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 2
 """If no new column pays, epsilon falls by tenths to the first; the second is the passes added."""
 

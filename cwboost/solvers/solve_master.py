@@ -20,8 +20,6 @@ from cwboost.support.checks import check_number, checked_random_state
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Solution", "solve_master"]
-
 
 @dataclass(frozen=True)
 class Solution:

@@ -8,8 +8,6 @@ import numpy as np
 
 from cwboost._kernels.fcd.subspace import MOST_DIRECTIONS, newton_step
 
-__all__ = ["SubspaceSteps"]
-
 
 class SubspaceSteps:
     """Sequential subspace optimisation: Newton's step in the span of the last few moves.

@@ -7,8 +7,6 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_random_state
 
-__all__ = ["check_number", "checked_random_state", "unmasked"]
-
 
 def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
     """Check kind (Integral or Real) and range of a scalar parameter and return it."""

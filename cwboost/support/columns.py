@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["aligned"]
-
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """Return rows as lines with aligned columns; columns whose place is in `right` to the right."""

@@ -6,8 +6,6 @@ import re
 from contextlib import contextmanager
 from importlib.metadata import requires
 
-__all__ = ["extra", "install"]
-
 
 @contextmanager
 def extra(name: str, needs: str):

@@ -13,8 +13,6 @@ from typing import IO, TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cwboost.support.types import FilePath
 
-__all__ = ["append", "check_path", "replacing"]
-
 
 def check_path(path) -> None:
     """Raise TypeError for what is not a path."""

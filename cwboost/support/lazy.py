@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["made_once"]
-
 
 class made_once:
     """Decorate a method: its result is made at the first use and kept as an attribute.

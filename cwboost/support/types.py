@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-__all__ = ["ArrowStream", "Features", "FilePath", "Matrix"]
-
 
 class ArrowStream(Protocol):
     """A table of any library that hands on Arrow data."""

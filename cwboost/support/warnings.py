@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["warn_caller"]
-
 PACKAGES = __name__.partition(".")[0], "sklearn.callback"
 """Also the decorator of scikit-learn around `fit`."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["effective_size"]
-
 NEGLIGIBLE = 1e-6
 """Examples of less than this fraction of the mean weight are as good as absent."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 
-__all__ = ["REMEDIES", "place", "remedy"]
-
 GIVE_EXAMPLES = "Take these examples, or give the suite others by make_X."
 
 

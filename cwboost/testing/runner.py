@@ -29,14 +29,6 @@ from cwboost.testing import (
 from cwboost.testing.material import bind, material_of, pixels
 from cwboost.testing.remedies import place, remedy
 
-__all__ = [
-    "Check",
-    "PluginCheckError",
-    "check_plugin",
-    "parametrize_with_plugin_checks",
-    "plugin_checks",
-]
-
 Plugin = WeakLearnerFamily | InitModel
 MakeX = Callable[[Plugin, int, np.random.Generator], np.ndarray]
 BruteForce = Callable[[WeakLearnerFamily, np.ndarray], "np.ndarray | WeakLearners"]

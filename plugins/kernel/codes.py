@@ -8,8 +8,6 @@ import numpy as np
 
 from cwboost.kernels import fill_codes, readable
 
-__all__ = ["LARGEST", "FeatureCodes"]
-
 LARGEST = 127
 """Codes lie in [-127, 127]."""
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["LIMIT", "Expansion"]
-
 MOST_LEVELS = 30
 """Largest number of categories per column that have an indicator: the most frequent ones."""
 

@@ -30,8 +30,6 @@ from cwboost.plugins.kernel.relevance import relevance
 
 from cwboost.kernels import log_softmax
 
-__all__ = ["ENTRIES", "Examples", "evenly_spaced", "fitted", "of_every_class", "squared_slopes"]
-
 FEW = 500
 """Number of examples on which a setting is chosen, and of landmarks of a first regression. Slopes
 of fewer examples are chance."""

@@ -7,8 +7,6 @@ from cwboost.plugins.kernel.codes import LARGEST
 from cwboost.plugins.kernel.expansion import LIMIT, Expansion
 from cwboost.plugins.kernel.kernel_values import BLOCK, TAIL, UNIT
 
-__all__ = ["add_nodes"]
-
 
 def add_nodes(graph, model, features: str) -> str:
     """Add nodes for the scores of a `FittedKernel` and return their name."""

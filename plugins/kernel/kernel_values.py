@@ -6,8 +6,6 @@ import numpy as np
 
 from cwboost.kernels import fill_kernel_values
 
-__all__ = ["BLOCK", "TAIL", "UNIT", "KernelValues", "Landmarks", "kernel_values"]
-
 UNIT = 2.0**17
 """Kernel value 1 in the units in which values are kept, so that sums of products are exact."""
 

@@ -17,8 +17,6 @@ from cwboost.plugins.kernel.kernel_values import TAIL
 
 from cwboost.kernels import exp, log, matrix_product
 
-__all__ = ["along_line"]
-
 POINTS = 12
 """Of the quadrature: its error is below 1e-3 of the deviation of the scores on real tables."""
 

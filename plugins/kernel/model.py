@@ -23,8 +23,6 @@ from scipy import sparse
 
 from cwboost import FittedInit, InitContext, InitModel, check_arrays
 
-__all__ = ["FittedKernel", "KernelInit"]
-
 FEWEST_EXAMPLES, MOST_FEATURES, MOST_CLASSES = 50, 10_000, 100
 """Limits of what the model suits; features are the expanded ones."""
 

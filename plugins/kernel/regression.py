@@ -15,15 +15,6 @@ from scipy.linalg.blas import dtrmm
 
 from cwboost.kernels import inverse_factor, matrix_product
 
-__all__ = [
-    "WEIGHT_UNIT",
-    "Coefficients",
-    "cross_fit_on_landmarks",
-    "regress_on_all",
-    "regress_on_landmarks",
-    "targets",
-]
-
 WEIGHT_UNIT = 2.0**10
 """Weight 1, that of the heaviest example, in the units in which weights are kept."""
 

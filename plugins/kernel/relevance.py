@@ -6,8 +6,6 @@ import numpy as np
 
 from cwboost.kernels import log
 
-__all__ = ["relevance"]
-
 INTERVALS = 8
 """Number of intervals of a feature, with as many examples each; a bound is an interval of its own,
 so that rare and frequent values differ."""

@@ -11,8 +11,6 @@ from cwboost.plugins.projections.standardise import centre_and_scale, moments
 import cwboost
 from cwboost.kernels import seeded_directions
 
-__all__ = ["ProjectionFamily"]
-
 
 class ProjectionFamily(cwboost.DerivedFeatureFamily):
     """Thresholds on random directions: h(x) = sign(<a, x> - t).

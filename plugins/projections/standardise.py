@@ -7,8 +7,6 @@ from scipy import sparse
 
 from cwboost.kernels import canonical_csc
 
-__all__ = ["centre_and_scale", "moments"]
-
 BLOCK = 2**22
 """Number of entries of a dense matrix taken at a time, which bounds the memory beyond X."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
 
-__all__ = ["stronger"]
-
 
 def stronger(stumps, edges, found):
     """Return the better one of two stumps for every target, its edge, and whether it is a set.

@@ -8,8 +8,6 @@ import numpy as np
 
 import cwboost
 
-__all__ = ["DrawingPricer"]
-
 
 class DrawingPricer(cwboost.Pricer):
     """A pricer that searches `n_drawn` features at random in every round, or all with None."""

@@ -19,8 +19,6 @@ from cwboost.kernels import (
     SortedFeatures,
 )
 
-__all__ = ["CategoryStumpPricer", "StumpFamily", "StumpPricer"]
-
 
 class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     """Thresholds on one feature, and the two constants, found by exhaustive search.

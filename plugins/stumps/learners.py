@@ -10,8 +10,6 @@ from scipy import sparse
 import cwboost
 from cwboost.kernels import AdditiveScores, CategorySets, canonical_csc
 
-__all__ = ["StumpLearners"]
-
 CHUNK = 2**20
 """Number of outputs computed at a time, which bounds the scratch memory."""
 

@@ -10,8 +10,6 @@ from scipy import sparse
 import cwboost
 from cwboost.kernels import SortedFeatures, thresholds_between
 
-__all__ = ["MonotonicStumpPricer"]
-
 
 class MonotonicStumpPricer(DrawingPricer):
     """Stumps on one training matrix, of which some features allow one direction only.

@@ -7,8 +7,6 @@ from cwboost.plugins.stumps.learners import StumpLearners
 
 import cwboost
 
-__all__ = ["StumpCoordinator"]
-
 
 class StumpCoordinator(cwboost.TreeCoordinator):
     """Stumps with thresholds between bins, and with subsets of categories."""

@@ -18,8 +18,6 @@ from cwboost.kernels import (
     usable_threads,
 )
 
-__all__ = ["TreeFamily", "TreePricer"]
-
 CATEGORIES = ("codes", "subsets")
 
 ANY_NUMBER = 2**24

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["aligned_zeros"]
-
 
 def aligned_zeros(shape) -> np.ndarray:
     """Return zeros whose rows are aligned to cache lines if their length is a multiple of eight.

@@ -14,8 +14,6 @@ cdef extern from "common/cpu.h" nogil:
     const char* const cwb_set_names[]
     int cwb_runs(int) noexcept
 
-__all__ = ["available", "chosen", "has_openmp", "max_threads"]
-
 
 def available():
     """Return the names of the instruction sets that run here, the widest first."""

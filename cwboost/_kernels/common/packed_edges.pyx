@@ -8,8 +8,6 @@ from libc.stdlib cimport free, malloc
 
 from cwboost._kernels.common.cpu cimport instruction_set
 
-__all__ = ["FALSE_EDGE", "WEAK_EDGE", "find_false_edge", "find_false_shared_edge"]
-
 FALSE_EDGE, WEAK_EDGE = "false", "weak"
 
 cdef extern from "common/packed_edges.h" nogil:

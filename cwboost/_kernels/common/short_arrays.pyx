@@ -5,8 +5,6 @@ Each costs a fraction of a microsecond, where the call of NumPy alone would take
 
 from libc.stdint cimport int64_t
 
-__all__ = ["any_above", "ascends_within", "covers", "largest"]
-
 
 def any_above(const double[:] values, double bound):
     """Return True if any value is above `bound`."""

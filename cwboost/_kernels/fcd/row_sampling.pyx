@@ -4,8 +4,6 @@ import numpy as np
 
 from libc.stdint cimport int64_t, uint64_t
 
-__all__ = ["draw_rows"]
-
 cdef extern from "common/random_words.h" nogil:
     uint64_t cwb_random_word(uint64_t seed, uint64_t i)
     double cwb_random_unit(uint64_t word)

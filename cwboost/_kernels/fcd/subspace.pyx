@@ -24,8 +24,6 @@ cdef extern from "fcd/subspace.h" nogil:
 
 cdef const cwb_subspace_kernels* kernels = cwb_subspace_tables[instruction_set()]
 
-__all__ = ["MOST_DIRECTIONS", "advance", "derivatives", "newton_step"]
-
 MOST_DIRECTIONS = CWB_MOST_DIRECTIONS
 
 # Added to the diagonal of a curvature scaled to ones there.

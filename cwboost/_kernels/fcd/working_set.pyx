@@ -5,8 +5,6 @@ import numpy as np
 from libc.math cimport fabs
 from libc.stdint cimport int64_t
 
-__all__ = ["in_turns", "violated"]
-
 
 def violated(const double[:, ::1] edges, const double[:, ::1] coef, double epsilon):
     """Return the largest violation (eq. vio), and the coordinates with one above epsilon.

@@ -8,8 +8,6 @@ import numpy as np
 
 from cwboost.support.lazy import made_once
 
-__all__ = ["CODED_NODE", "NODE", "TreeLayouts", "TreeNodes", "padded"]
-
 BLOCK = 64
 """Rows of a block, as in trees.h."""
 

@@ -10,8 +10,6 @@ from cwboost.commands._tables.stored import Stored, called
 from cwboost.commands._tables.words import AMOUNT, DATE, TIME, numbers, strip
 from cwboost.estimator.input.columns import listed, quoted
 
-__all__ = ["as_feature", "as_key", "as_known_categories", "as_times"]
-
 
 def as_feature(stored: Stored, column, decimal: str, for_model: bool):
     """Return a column of numbers, or of categories if it may; refuse what is neither.

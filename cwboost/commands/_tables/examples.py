@@ -12,8 +12,6 @@ from cwboost.commands._tables.stored import Stored, called
 from cwboost.commands._tables.words import PARTS, strip
 from cwboost.estimator.input.columns import listed, quoted
 
-__all__ = ["examples_of"]
-
 INDEX = ("", "Unnamed: 0", "__index_level_0__")
 """Names that pandas gives to an index that has none, when it reads or writes a file."""
 INTEGER = r"0|-?[1-9][0-9]{0,17}"

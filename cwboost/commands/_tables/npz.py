@@ -10,8 +10,6 @@ import numpy as np
 from cwboost.commands._tables.options import Options, Table
 from cwboost.estimator.input.columns import listed
 
-__all__ = ["has_test_part", "read_npz"]
-
 
 def read_npz(path: Path, options: Options) -> Table:
     """Read the arrays X and y, or those of the part that the options name."""

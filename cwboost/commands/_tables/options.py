@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-__all__ = ["Options", "Table", "Trained"]
-
 
 @dataclass(frozen=True)
 class Trained:

@@ -12,8 +12,6 @@ from cwboost.commands._tables.npz import read_npz
 from cwboost.commands._tables.options import Options, Table
 from cwboost.commands._tables.stored import COMPRESSED, read_parquet, read_text
 
-__all__ = ["DATA", "add_reading_arguments", "read", "read_table"]
-
 TEXT = {".csv", ".tsv", ".txt"}
 FILES = ".csv, .tsv or .txt (also .gz, .bz2, .zst), .npz or .parquet file"
 DATA = f"{FILES}, or - for text from the standard input"

@@ -11,8 +11,6 @@ from cwboost.commands._tables.words import MISSING, numbers
 from cwboost.estimator.input.columns import quoted
 from cwboost.support.extras import extra
 
-__all__ = ["COMPRESSED", "Stored", "called", "read_parquet", "read_text"]
-
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 NEEDS = "tables", "reading text and Parquet files needs pandas and pyarrow"
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["AMOUNT", "DATE", "MISSING", "PARTS", "TIME", "numbers", "strip"]
-
 MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nat"]
 """Words that stand for a gap, in any case."""
 MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"

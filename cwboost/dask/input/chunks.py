@@ -17,17 +17,6 @@ from cwboost.estimator.input.labels import read_labels, shown
 from cwboost.estimator.problem import check_missing
 from cwboost.families.sealing.faults import add_note
 
-__all__ = [
-    "Chunk",
-    "Report",
-    "checked",
-    "description",
-    "joined",
-    "joined_set",
-    "named",
-    "report",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Chunk:

@@ -8,8 +8,6 @@ import dask
 import dask.array as da
 import numpy as np
 
-__all__ = ["predicted", "sources", "started"]
-
 
 def is_array(X) -> bool:
     return isinstance(X, da.Array)

@@ -20,8 +20,6 @@ from cwboost.estimator.input.categories import (
 from cwboost.estimator.input.columns import as_columns, column_label, is_frame
 from cwboost.kernels import canonical
 
-__all__ = ["Columns", "Encoding", "check_columns", "columns_of", "shared_categories"]
-
 
 @dataclass(frozen=True, eq=False)
 class Columns:

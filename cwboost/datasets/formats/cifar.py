@@ -9,8 +9,6 @@ import numpy as np
 
 from cwboost.datasets.formats.files import find_one, locate
 
-__all__ = ["read_cifar10"]
-
 ROW, N_CLASSES = 1 + 3 * 32 * 32, 10
 
 

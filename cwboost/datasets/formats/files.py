@@ -7,8 +7,6 @@ from pathlib import Path
 
 from cwboost.support.extras import extra
 
-__all__ = ["find_one", "locate", "read_packed"]
-
 
 def locate(folder: Path, *names: str) -> Path | None:
     """Return the path of the first of `names` that exists in `folder`, or None."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from cwboost.datasets.formats.files import find_one, locate, read_packed
 
-__all__ = ["read_idx", "read_mnist"]
-
 
 def read_mnist(folder: Path):
     """Read ``train-images-idx3-ubyte`` and the other three files, with or without ``.gz``."""

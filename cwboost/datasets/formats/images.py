@@ -10,8 +10,6 @@ import numpy as np
 from cwboost.datasets.formats.files import find_one, locate
 from cwboost.support.extras import extra
 
-__all__ = ["folders", "read_gtsrb"]
-
 SUFFIXES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".gif")
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["read_npz"]
-
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """Read the arrays of a file."""

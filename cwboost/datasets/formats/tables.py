@@ -8,8 +8,6 @@ import numpy as np
 
 from cwboost.datasets.formats.files import find_one, locate, read_packed
 
-__all__ = ["read_isolet", "read_usps"]
-
 
 def read_isolet(folder: Path):
     """Read ``isolet1+2+3+4.data`` and ``isolet5.data``: 617 features in [-1, 1], class 1..26."""

@@ -10,8 +10,6 @@ from cwboost.conformity import Conformity
 from cwboost.kernels import exp, log
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["LOSS_SCALE", "calibrated", "fit_scale", "predict_prior", "scale_and_loss"]
-
 LOSS_SCALE = 2.0
 """Scale that inverts the loss: the minimiser of the expected pairwise exponential loss has exp(F_y)
 proportional to the square root of P(y | x)."""

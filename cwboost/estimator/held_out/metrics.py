@@ -15,8 +15,6 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from cwboost.estimator.held_out.calibration import fit_scale, scale_and_loss
 from cwboost.kernels import exp, softmax
 
-__all__ = ["ERROR", "LOGLOSS", "NAMED", "Metric", "stopping_metric"]
-
 
 @dataclass(frozen=True)
 class Metric:

@@ -15,8 +15,6 @@ from cwboost.estimator.held_out.metrics import ERROR, LOGLOSS, Metric
 from cwboost.families.contract import WeakLearners
 from cwboost.fitted_model import FittedModel
 
-__all__ = ["HeldOutScores", "held_out_scores"]
-
 
 @dataclass(eq=False)
 class HeldOutScores:

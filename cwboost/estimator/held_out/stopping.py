@@ -10,8 +10,6 @@ import numpy as np
 from cwboost.estimator.checks import check_auto
 from cwboost.estimator.held_out.metrics import Metric
 
-__all__ = ["EarlyStopping", "patience_for"]
-
 LEAST_PATIENCE, PATIENCE_AT_FULL_STEP = 20, 15.0
 """With "auto", patience is the larger of the first and the second divided by the learning rate."""
 

@@ -25,16 +25,6 @@ from cwboost.estimator.input.columns import (
 )
 from cwboost.kernels import readable
 
-__all__ = [
-    "CATEGORY_KINDS",
-    "by_frequency",
-    "check_categories",
-    "count_categories",
-    "encode",
-    "in_order_of",
-    "learn_categories",
-]
-
 FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
 """Dtypes in which weak learners read numbers; others become the first."""
 

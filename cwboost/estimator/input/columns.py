@@ -14,26 +14,6 @@ from sklearn.utils import check_array
 
 from cwboost.support.extras import extra
 
-__all__ = [
-    "as_columns",
-    "column_label",
-    "column_of",
-    "dtype_of",
-    "dtypes_of",
-    "is_category_dtype",
-    "is_frame",
-    "is_plain",
-    "kind_of_values",
-    "listed",
-    "missing_in",
-    "names_of",
-    "odd_kind",
-    "place_of",
-    "places_of_objects",
-    "quoted",
-    "values_of",
-]
-
 LONGEST_SHOWN = 100  # characters of a name in a message
 TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 ODD = {"M": "dates or times", "m": "dates or times", "c": "complex numbers"}

@@ -9,8 +9,6 @@ import numpy as np
 
 from cwboost.estimator.input.columns import place_of
 
-__all__ = ["read_interactions"]
-
 SIZES = {"no_interactions": 1, "pairwise": 2}
 """Sizes of the sets that a name stands for: all sets of as many features."""
 

@@ -11,8 +11,6 @@ from sklearn.utils.validation import column_or_1d
 from cwboost.estimator.input.columns import missing_in
 from cwboost.support.checks import unmasked
 
-__all__ = ["encode_labels", "read_labels", "shown"]
-
 TYPES = {
     "bool": (bool, np.bool_),
     "int": (int, np.integer),

@@ -9,8 +9,6 @@ import numpy as np
 from cwboost.estimator.input.columns import column_label, place_of
 from cwboost.estimator.input.labels import shown
 
-__all__ = ["of_second_score", "read_constraints"]
-
 
 def read_constraints(given, classes, n_features: int, names, categorical: Collection[int]):
     """Return the constraint of each class's score on each feature, (n_classes, n_features), int8.

@@ -19,8 +19,6 @@ from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import canonical
 
-__all__ = ["InputSchema", "categorical_facts"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InputSchema:

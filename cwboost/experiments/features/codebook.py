@@ -6,8 +6,6 @@ import numpy as np
 from scipy.ndimage import uniform_filter
 from sklearn.cluster import MiniBatchKMeans
 
-__all__ = ["WINDOWS", "dense_descriptors", "learn_words", "windows", "word_histograms"]
-
 ORIENTATIONS, CELLS = 8, 4
 PATCH, STEP = 16, 4
 N_PATCHES = 50_000

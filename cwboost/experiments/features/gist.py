@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import fft
 
-__all__ = ["gist_features", "transfer_functions"]
-
 SCALES, ORIENTATIONS, GRID = 4, 8, 4
 HIGHEST_FREQUENCY = 0.3
 """Centre of the finest band, in cycles per pixel."""

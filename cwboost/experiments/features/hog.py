@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["hog_features"]
-
 EPSILON, CLIP = 1e-5, 0.2
 
 

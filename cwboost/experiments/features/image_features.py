@@ -9,8 +9,6 @@ from cwboost.experiments.features.codebook import learn_words, word_histograms
 from cwboost.experiments.features.gist import gist_features
 from cwboost.experiments.features.hog import hog_features
 
-__all__ = ["codebook_features", "gist", "grey_images", "hog"]
-
 # Side of the images: the side to which they are resized, and orientations, pixels per cell and
 # degrees of each description. Those of 32 are the settings of GTSRB's own HOG files 1, 3 and 2.
 HOG_SETTINGS = {

@@ -11,8 +11,6 @@ from cwboost.experiments.protocols import FIGURES
 from cwboost.experiments.reporting.summary import GROUP, Results, mean
 from cwboost.support.extras import extra
 
-__all__ = ["draw_figures"]
-
 STYLES = {
     "CW": ("#b2182b", "-"),
     "CW-1": ("#ef8a62", "-"),

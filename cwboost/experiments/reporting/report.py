@@ -8,8 +8,6 @@ from cwboost.experiments.reporting.summary import Results
 from cwboost.experiments.reporting.tables import method_tables, solver_tables
 from cwboost.support.files import replacing
 
-__all__ = ["write_report"]
-
 HEADINGS = {
     "methods": "Methods",
     "rounds": "Test error in percent by rounds",

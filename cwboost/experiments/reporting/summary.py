@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-__all__ = ["GROUP", "Results", "mean", "rounds_to_reach"]
-
 GROUP = ["data", "method"]
 
 

@@ -7,8 +7,6 @@ import pandas as pd
 
 from cwboost.experiments.reporting.summary import GROUP, Results, mean, rounds_to_reach
 
-__all__ = ["method_tables", "solver_tables"]
-
 ABSENT = "not run: data absent"
 AT_ROUNDS = (10, 25, 50, 100, 200, 500)
 AT_ROUNDS_OF_PASSES = (10, 20, 40, 100)

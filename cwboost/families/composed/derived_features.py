@@ -19,8 +19,6 @@ from cwboost.families.partitioned import Coordinator, PartitionedFamily
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
 
-__all__ = ["DerivedFeatureFamily"]
-
 WITHOUT_SELF = ("transform", "direction", "origin", "check_stored")
 """Methods that a loaded model calls, which has no hyper-parameters."""
 

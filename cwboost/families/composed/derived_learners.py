@@ -14,8 +14,6 @@ from cwboost.families.contract import WeakLearnerFamily, coef_of
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.kernels import AdditiveScores, Projector, canonical_csr, readable
 
-__all__ = ["RESERVED", "DerivedLearners", "rows_of"]
-
 THRESHOLDS = {
     "threshold": ("float64", ()),
     "polarity": ("int8", ()),

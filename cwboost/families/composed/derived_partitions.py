@@ -20,8 +20,6 @@ from cwboost.families.tree_partitions import PartitionTrees, TreeCoordinator
 from cwboost.kernels import BinnedMatrix, Bins, FeatureSketch
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["DerivedCoordinator"]
-
 BINS = 256
 """Largest number of bins of a derived feature."""
 

@@ -10,8 +10,6 @@ from cwboost.families.contract import BindContext, Priced, Pricer, PricingReques
 from cwboost.kernels import SortedFeatures
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["DerivedPricer"]
-
 
 class DerivedPricer(Pricer):
     """Search of thresholds on the derived features of one training matrix."""

@@ -14,8 +14,6 @@ from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import weight_scales
 
-__all__ = ["DrawContext", "Drawing"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DrawContext:

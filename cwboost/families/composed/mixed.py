@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from cwboost.support.types import Matrix
 
-__all__ = ["MixedFamily", "check_members"]
-
 
 class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     """Weak learners of several families in one model.

@@ -12,8 +12,6 @@ from cwboost.families.discovery import get_family
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.families.joined_trees import join_trees
 
-__all__ = ["MixedLearners"]
-
 SEPARATOR = "/"
 
 

@@ -32,8 +32,6 @@ from cwboost.support.warnings import warn_caller
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
 
-__all__ = ["SklearnFamily"]
-
 LARGEST = float(np.finfo(np.float32).max) / 2
 
 

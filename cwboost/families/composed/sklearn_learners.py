@@ -15,15 +15,6 @@ from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.families.tree_learners import TreeLearners
 from cwboost.kernels import Projector
 
-__all__ = [
-    "FLAT_CLASSIFIERS",
-    "LinearModels",
-    "OpaqueModels",
-    "SklearnLearners",
-    "TreeModels",
-    "learners_class",
-]
-
 FLAT_CLASSIFIERS = {
     "DecisionTreeClassifier": "sklearn.tree",
     "ExtraTreeClassifier": "sklearn.tree",

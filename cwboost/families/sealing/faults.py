@@ -10,8 +10,6 @@ import numpy as np
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import distribution_of
 
-__all__ = ["FamilyFault", "add_note", "check_array", "family_source", "fault_of", "noted"]
-
 
 class FamilyFault(RuntimeError):
     """A weak-learner family broke its contract during training.

@@ -13,8 +13,6 @@ from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.sealing.faults import check_array, family_source, fault_of, noted
 from cwboost.support.samples import evenly_spaced
 
-__all__ = ["check_forms", "check_scores"]
-
 MOST_OUTPUTS = 2**16
 """Largest number of outputs compared: of many learners, those on fewer examples."""
 

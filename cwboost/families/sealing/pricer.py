@@ -22,16 +22,6 @@ from cwboost.families.contract import (
 from cwboost.families.sealing.faults import FamilyFault, check_array, family_source, noted
 from cwboost.families.sealing.sample import Sample, read_only
 
-__all__ = [
-    "CHECK_EVERY",
-    "SealedPricer",
-    "bind_family",
-    "certificate",
-    "check_division",
-    "check_learners",
-    "check_priced",
-]
-
 CHECK_EVERY = 64
 """Outputs are computed again in calls 1, 2, 4, ... of pricing up to this, then at this interval."""
 

@@ -7,8 +7,6 @@ import copy
 import numpy as np
 from scipy import sparse
 
-__all__ = ["Sample", "read_only"]
-
 N_CHECKED_ROWS = 128
 """Number of examples on which outputs are computed again."""
 
