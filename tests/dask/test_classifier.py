@@ -151,17 +151,9 @@ def test_warm_start_and_checkpoints_go_on(client, collections, fitted, tmp_path)
         (lambda X, y: (X.compute(), y), TypeError, "X must be a Dask array or dataframe, got nd"),
         (lambda X, y: (X, y[:-1]), ValueError, "y must have the rows of X, 400, got 399"),
         (lambda X, y: (X[:, 0], y), ValueError, "X must be 2-d"),
-        (
-            lambda X, y: (X, y[y != ""]),
-            ValueError,
-            r"y must have the partitions of X, 3, got 4: .*call compute_chunk_sizes\(\)",
-        ),
+        (lambda X, y: (X, y[y != ""]), ValueError, r"of X, 3, got 4: .*compute_chunk_sizes\(\)"),
         (lambda X, y: (X, y, None, None, X), ValueError, "X_val and y_val must be given together"),
-        (
-            lambda X, y: (X, y, None, None, None, None, y),
-            ValueError,
-            "sample_weight_val needs X_val",
-        ),
+        (lambda X, y: (X, y, *4 * [None], y), ValueError, "sample_weight_val needs X_val"),
         (
             lambda X, y: (X, y, None, None, X, da.where(y == "vowel 3", "else", y)),
             ValueError,

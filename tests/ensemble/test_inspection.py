@@ -62,8 +62,9 @@ NOISY |= {
 }
 
 
-@pytest.mark.parametrize("family", [*NOISY.values()], ids=[*NOISY])
-@pytest.mark.parametrize("correction", ["total", "stagewise"])
+@pytest.mark.parametrize(
+    "family, correction", zip(NOISY.values(), ["total", "stagewise"] * 6), ids=[*NOISY]
+)
 def test_noise_gets_little(family, correction):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1000, 10))

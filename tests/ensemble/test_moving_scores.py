@@ -5,6 +5,7 @@ import pytest
 
 from cwboost._kernels.prediction import votes
 from cwboost.ensemble.moving_scores import MovingScores
+from cwboost.ensemble.recorded_columns import RecordedColumns
 from cwboost.families.outputs import pack_outputs
 
 
@@ -80,3 +81,18 @@ def test_learners_enter_and_leave(some_are_graded):
         gone = ids[rng.random(len(ids)) < 0.7]
         moving.drop(gone)
         assert not moving.is_kept(gone).any()
+
+
+def test_a_column_changes_once_when_it_is_new_and_whenever_its_coefficient_differs():
+    columns, coef = RecordedColumns(3), np.zeros((3, 20))
+    columns.assign(np.array([0, 2]), np.array([17, 1]), np.array([5, 6]), 20)
+    found = columns.changes(coef)
+    assert [part.tolist() for part in found[:4]] == [[17, 41], [5, 6], [0, 2], [0.0, 0.0]]
+    assert np.isnan(found.before).all()
+    columns.record(found)
+    assert len(columns.changes(coef).ids) == 0
+    coef[2, 1] = 0.5
+    found = columns.changes(coef)
+    assert [part.tolist() for part in found] == [[41], [6], [2], [0.5], [0.0]]
+    columns.record_all(coef)
+    assert len(columns.changes(coef).ids) == 0

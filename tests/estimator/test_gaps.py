@@ -180,8 +180,11 @@ def test_what_holds_no_numbers_is_refused_by_name(kind, gaps):
         lambda: pd.Series(pd.interval_range(0, N)),
         lambda: pd.Series(pd.period_range("2020", periods=N, freq="D")),
         lambda: pa.array([(1, 2, 3)] * N, pa.month_day_nano_interval()),
+        lambda: pa.array([[1, 2]] * N),
+        lambda: pa.array([{"a": 1}] * N),
+        lambda: pl.Series("t", [b"a"] * N),
     ],
-    ids=["objects of polars", "intervals", "periods", "intervals of Arrow"],
+    ids=["objects", "intervals", "periods", "intervals of Arrow", "lists", "records", "bytes"],
 )
 def test_dtypes_without_numbers_are_refused_by_name(column):
     column = column()

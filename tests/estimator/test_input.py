@@ -1,6 +1,5 @@
 """Frames as users have them: numbers, bools, categories, text, gaps; and what is refused."""
 
-import datetime
 import sys
 
 import numpy as np
@@ -84,30 +83,6 @@ def test_frames_of_every_kind_give_one_model(kind):
     assert list(again.feature_names_in_) == list(X.columns)
     for other in (given, X):
         np.testing.assert_array_equal(again.decision_function(other), scores)
-
-
-@pytest.mark.parametrize(
-    ("values", "kind"),
-    [
-        (["a"] * N, "text"),
-        ([datetime.date(2020, 1, 1)] * N, "dates or times"),
-        ([datetime.timedelta(1)] * N, "dates or times"),
-        ([[1, 2]] * N, "lists, records or bytes"),
-        ([{"a": 1}] * N, "lists, records or bytes"),
-        ([b"a"] * N, "lists, records or bytes"),
-    ],
-)
-@pytest.mark.parametrize("kind_of_frame", ["pyarrow", "polars", "pandas", "stream"])
-def test_one_gate_refuses_columns_of_every_kind_of_frame(values, kind, kind_of_frame):
-    table = pytest.importorskip("pyarrow").table({"size": np.arange(N), "odd": values})
-    X = {
-        "pyarrow": lambda: table,
-        "polars": lambda: pytest.importorskip("polars").from_arrow(table),
-        "pandas": lambda: table.to_pandas(types_mapper=pd.ArrowDtype),
-        "stream": lambda: Stream(table),
-    }[kind_of_frame]()
-    with pytest.raises(ValueError, match=f"got {kind} in column 'odd'"):
-        small().fit(X, Y)
 
 
 def test_arrow_data_of_other_libraries_needs_pyarrow(monkeypatch):
@@ -196,6 +171,8 @@ CONTAINERS = {
     "array of pandas objects": lambda column: objects(pd.Series(column).tolist()),
     "list of rows": lambda column: [[value, value] for value in column],
     "polars": lambda column: as_polars(column),
+    "Arrow": lambda column: as_polars(column).to_arrow(),
+    "stream of Arrow data": lambda column: Stream(as_polars(column).to_arrow()),
 }
 
 

@@ -82,18 +82,6 @@ def test_sparse_duplicates_are_summed(rng):
     assert X.nnz == 3
 
 
-def test_other_dtypes_and_layouts(rng):
-    *stumps, coef = random_stumps(rng, 40, 5, 6, PIXELS)
-    X = rng.integers(0, 200, (20, 5))
-    fast = AdditiveScores(*stumps, coef)
-    expected = fast(X.astype(np.float64))
-    for other in (X, X.astype(np.float16), X.astype(">f8"), X.astype(np.uint16)):
-        np.testing.assert_array_equal(fast(other), expected)
-    record = np.zeros(20, dtype=[("pad", "u1"), ("x", "f8", 5)])
-    record["x"] = X
-    np.testing.assert_array_equal(fast(record["x"]), expected)
-
-
 def test_no_rows_and_extra_columns(rng):
     *stumps, coef = random_stumps(rng, 40, 5, 6, PIXELS)
     fast = AdditiveScores(*stumps, coef)

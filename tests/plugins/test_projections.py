@@ -100,3 +100,22 @@ def test_weights_of_one_sign_and_features_that_do_not_vary():
     found = bind(ProjectionFamily(5), X, 3).price(weights)
     np.testing.assert_array_equal(found.edges, [20, 0, 20])
     assert found.learners.is_split.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("scale", -1.0, "'scale' must hold numbers in"),
+        ("scale", 1e200, "'scale' must hold numbers in"),
+        ("scale", np.nan, "'scale' must hold numbers in"),
+        ("centre", 1e300, "'centre' must not be far"),
+        ("centre", np.nan, "'centre' must not be far"),
+    ],
+)
+def test_hostile_arrays(rng, name, value, message):
+    X, weights = rng.normal(size=(30, 4)), rng.normal(size=(2, 30))
+    arrays = bind(ProjectionFamily(), X, 2).price(weights).learners.arrays()
+    arrays[name] = arrays[name].copy()
+    arrays[name][0, 0] = value
+    with pytest.raises(ValueError, match=message):
+        ProjectionFamily.learners_type.from_arrays(arrays, 4)

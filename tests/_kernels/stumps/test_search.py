@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
-from stump_reference import assert_best, assert_best_shared, assert_outputs, class_weights
+from stump_reference import assert_best, assert_best_shared, class_weights
 
 from cwboost import unpack_outputs
 from cwboost.kernels import SortedFeatures
@@ -208,27 +208,6 @@ def test_sparse_equals_dense(rng, dtype, format):
     np.testing.assert_equal(found, reference)
     assert_best(dense, weights, found)
     assert_best_shared(X, weights, SortedFeatures(X, 2).search_shared(weights))
-
-
-def test_sparse_duplicates_are_summed(rng):
-    X = sparse.csc_array((np.array([1.0, 2.0, 4.0]), [0, 0, 2], [0, 3]), shape=(4, 1))
-    assert not X.has_canonical_format
-    found = SortedFeatures(X).search(np.array([[1.0, -1.0, -1.0, -1.0]]))
-    assert found.edges == SortedFeatures(X.toarray()).search(np.array([[1.0, -1, -1, -1]])).edges
-    assert X.nnz == 3, "the caller's matrix is left as it was"
-
-
-def test_wide_sparse_memory_follows_the_stored_elements(rng):
-    X = sparse.random_array(
-        (20_000, 50_000), density=0.002, format="csr", rng=rng, dtype=np.float32
-    )
-    weights = class_weights(rng, 20_000, 4)
-    features = SortedFeatures(X, 2)
-    assert features.n_visited <= X.nnz
-    assert features.nbytes < 3 * X.nnz + 100 * X.shape[1]
-    found = features.search(weights)
-    outputs = assert_outputs(X.tocsc(), found)
-    np.testing.assert_allclose((outputs * weights).sum(axis=1), found.edges, rtol=1e-12)
 
 
 AWKWARD = [
