@@ -8,7 +8,7 @@ parameters and what a bench measures; nothing else of the data decides.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
+from math import ceil, isfinite
 
 from cwboost.automatic import constants as at
 from cwboost.automatic.following import follow
@@ -30,9 +30,11 @@ def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     stagewise = wanted.settings.stagewise
     chooses_rounds = stagewise and wanted.n_estimators is None and wanted.early_stopping is None
     start, plan = _first_plan(wanted, bench, clock)
-    if bench.has_validation:
-        return start, replace(plan, metric=LOGLOSS) if chooses_rounds else plan
     fits_scale = wanted.probability_scale is None
+    if bench.has_validation:
+        if fits_scale:
+            plan = plan.because("scale", "after training the most likely on the held-out examples")
+        return start, replace(plan, metric=LOGLOSS) if chooses_rounds else plan
     if not chooses_rounds and not (fits_scale and stagewise and plan.n_rounds >= at.FEWEST_ROUNDS):
         return start, plan
     for_runs = clock.part(at.SHARE_OF_TIME)
@@ -89,6 +91,8 @@ def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:
     model = resolve_init(at.DEFAULT_INIT)
     began = clock.seconds
     loss, of_shares = bench.init_loss(model, at.SAMPLE)
+    if not isfinite(loss):
+        return Start(), f"{at.DEFAULT_INIT!r} cannot be fitted to these examples"
     needed = (clock.seconds - began) * max(1.0, bench.n_examples / at.SAMPLE)
     if needed > at.SHARE_OF_TIME * clock.left:
         return Start(), f"the init model would take about {needed:.2g} of {clock.left:.2g} seconds"

@@ -287,3 +287,11 @@ def test_the_plan_shows_what_was_tried():
     assert (clf.plan_.init or "zero") == lowest and clf.plan_.curve is curves[lowest]
     assert all(one.calibrations == () for one in curves.values())
     assert set(clf.plan_.reasons) == {"init", "n_rounds", "scale"}
+
+
+def test_the_plan_has_the_reasons_of_what_the_data_rule_out():
+    few = CWBoostClassifier(random_state=0).fit(X[TRAIN][FEW], Y[TRAIN][FEW])
+    assert few.plan_.reasons["init"] == "'kernel' cannot be fitted to these examples"
+    clf = CWBoostClassifier(init=None, n_estimators=3)
+    clf.fit(X[TRAIN], Y[TRAIN], X_val=X[TEST], y_val=Y[TEST])
+    assert "held-out examples" in clf.plan_.reasons["scale"]
