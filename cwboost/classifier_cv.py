@@ -18,6 +18,7 @@ from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
 from cwboost.estimator.checks import check_Cs, check_weight
 from cwboost.estimator.examples import Arguments, read
+from cwboost.estimator.held_out.metrics import is_scorer, takes_weight
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.splits import folds
@@ -36,11 +37,11 @@ DEFAULT_CS = {"total": (1e2, 1e3, 1e4, 1e5), "stagewise": (1e4, 1e8, 1e12)}
 class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
     """`CWBoostClassifier` with C chosen by cross-validation.
 
-    With total correction the values of C share one path of warm starts. On each fold, training
-    starts with the smallest C; each larger C continues from the columns and coefficients of the
-    previous one and adds a few rounds. The final model is trained along the same path on all
-    examples up to the chosen C, and then with that C up to the estimator's ``n_estimators`` rounds:
-    a few rounds suffice to choose C, but not to reach its lowest error.
+    With total correction the values of C share one path of warm starts. On each fold, training does
+    the estimator's ``n_estimators`` rounds with the smallest C, which may end earlier by itself;
+    each larger C continues from the columns and coefficients of the previous one and adds a few
+    rounds. The final model is trained along the same path on all examples up to the chosen C, and
+    then with that C up to ``n_estimators`` rounds, if it has fewer.
 
     Stage-wise training never corrects the coefficients of an earlier C, so each C is a separate
     fit of ``n_estimators`` rounds.
@@ -155,7 +156,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         self
         """
         template, Cs, rounds = self._checked()
-        scorer = check_scoring(template, self.scoring)
+        scorer = self._scorer(template, sample_weight)
         # The checks and messages of the classifier.
         given = Arguments(X, y, sample_weight, groups)
         schema = template._learn_schema(X)
@@ -183,6 +184,20 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
         return self
+
+    def _scorer(self, template: CWBoostClassifier, sample_weight) -> Callable[..., float]:
+        if self.scoring is not None and not is_scorer(self.scoring):
+            raise ValueError(
+                "scoring must be the name of a scikit-learn scorer, a scorer or None, got "
+                f"{self.scoring!r}"
+            )
+        scorer = check_scoring(template, self.scoring)
+        if sample_weight is not None and not takes_weight(scorer):
+            raise ValueError(
+                "scoring must be a scorer with the parameter sample_weight if there are weights, "
+                f"got {self.scoring!r}"
+            )
+        return scorer
 
     def _fitted(self) -> CWBoostClassifier:
         check_is_fitted(self)

@@ -197,7 +197,8 @@ def test_what_does_not_fit_together_is_named(params, data, message):
     [
         (MultiBoostClassifier(max_working_sets=1), "max_working_sets must be >= 2"),
         (AdaBoostMOClassifier(code="exhaustive", code_size=3), "must be None unless code='random'"),
-        (CWBoostClassifierCV(scoring="gini"), "'scoring' parameter"),
+        (CWBoostClassifierCV(scoring="gini"), "scoring must be .* got 'gini'"),
+        (CWBoostClassifierCV(scoring=["accuracy"]), r"scoring must be .* got \['accuracy'\]"),
         (CWBoostClassifierCV(paper(correction="partial")), "correction must be one of"),
     ],
 )
@@ -209,7 +210,9 @@ def test_what_other_classifiers_cannot_mean(clf, message):
 @pytest.mark.parametrize(
     "estimator, name",
     [(e, name) for e in CLASSIFIERS for name in signature(e).parameters]
-    + [(CWBoostClassifierCV, "Cs"), (CWBoostClassifierCV, "rounds_per_C")],
+    + [
+        (CWBoostClassifierCV, name) for name in ("Cs", "rounds_per_C", "scoring", "estimator", "cv")
+    ],
 )
 def test_every_parameter_of_a_constructor_is_checked(estimator, name):
     model = made(estimator, {}).set_params(**{name: Nothing()})

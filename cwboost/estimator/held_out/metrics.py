@@ -65,8 +65,7 @@ def stopping_metric(early_stopping) -> Metric | None:
     scorer, is_name = early_stopping, isinstance(early_stopping, str)
     if is_name and scorer in NAMED:
         return NAMED[scorer]
-    is_function = callable(scorer) and not isinstance(scorer, type)
-    if not (scorer in get_scorer_names() if is_name else is_function):
+    if not is_scorer(scorer):
         raise (ValueError if is_name else TypeError)(
             f"early_stopping must be a bool, one of {tuple(NAMED)}, the name of a scikit-learn "
             f"scorer or a function scorer(estimator, X, y), got {scorer!r}"
@@ -74,14 +73,28 @@ def stopping_metric(early_stopping) -> Metric | None:
     scorer = get_scorer(scorer)
     inner = getattr(scorer, "_score_func", scorer)
     name = early_stopping if is_name else getattr(inner, "__name__", type(scorer).__name__)
-    takes_weight = "sample_weight" in signature(inner).parameters
-    return Metric(name, partial(_scored, scorer, name, takes_weight), True)
+    return Metric(name, partial(_scored, scorer, name, takes_weight(scorer)), True)
 
 
-def _scored(scorer, name: str, takes_weight: bool, held_out) -> float:
+def is_scorer(given) -> bool:
+    """Return whether `given` is the name of a scorer of scikit-learn, or a function."""
+    if isinstance(given, str):
+        return given in get_scorer_names()
+    return callable(given) and not isinstance(given, type)
+
+
+def takes_weight(scorer) -> bool:
+    """Return whether a scorer has the parameter `sample_weight`, or takes any."""
+    parameters = signature(getattr(scorer, "_score_func", scorer)).parameters
+    return "sample_weight" in parameters or any(
+        one.kind is one.VAR_KEYWORD for one in parameters.values()
+    )
+
+
+def _scored(scorer, name: str, is_weighted: bool, held_out) -> float:
     """Call a scorer with the growing model, as scikit-learn calls it with a fitted one."""
     has_weight, weights, rows = held_out.weight is not None, {}, None
-    if has_weight and takes_weight:
+    if has_weight and is_weighted:
         weights = {"sample_weight": held_out.weight}
     elif has_weight:
         rows = _copies(held_out.weight, name)
