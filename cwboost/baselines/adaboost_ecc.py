@@ -134,7 +134,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
         As for `CWBoostClassifier`.
     n_estimators : int, default=200
         Number of rounds; each adds one weak learner.
-    smoothing : float, > 0, default=1e-3
+    smoothing : float in (0, 1], default=1e-3
         Bounds a coefficient by about log(1 / smoothing) / 2.
     random_state : int, RandomState instance or None, default=None
         Generator for the codes and for the family.
@@ -150,7 +150,8 @@ class AdaBoostECCClassifier(BaselineClassifier):
     history_ : dict of ndarrays of shape (n_rounds,)
         objective (the loss above, relative to its initial value), edge (1 - 2 pseudo-loss),
         code_mass (U), alpha, beta, n_nonzero, pricing_seconds (with the choice of the code),
-        solver_seconds, train_error, valid_error; dual_bound, gap and max_violation are NaN.
+        solver_seconds, train_error, valid_error; dual_bound, gap, max_violation and learning_rate
+        are NaN.
     stop_reason_ : str
         "n_estimators"; "no column" (no learner had an edge for any of the round's 20 codes);
         "perfect weak learner" (two classes only: a learner without errors; with more classes

@@ -58,8 +58,8 @@ class AdaBoostMHClassifier(BaselineClassifier):
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
         objective (the loss above), edge (r), coefficient, n_nonzero, pricing_seconds,
-        solver_seconds (weights and scores), train_error, valid_error; dual_bound, gap and
-        max_violation are NaN.
+        solver_seconds (weights and scores), train_error, valid_error; dual_bound, gap,
+        max_violation and learning_rate are NaN.
     stop_reason_ : str
         "n_estimators", "perfect weak learner" (the last learner has no errors; every further
         round would find it again), "no column" (the best learner has no edge and was not added),

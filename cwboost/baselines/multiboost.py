@@ -139,7 +139,7 @@ class MultiBoostClassifier(BaselineClassifier):
         Weight of the loss relative to the sum of the coefficients.
     solver : {"lbfgsb", "fcd"}, default="lbfgsb"
         L-BFGS-B, as in [1]_, on one thread, or fast coordinate descent as `CWBoostClassifier`.
-    gap_tol : float, default=1e-2
+    gap_tol : float in (0, 1], default=1e-2
         Relative duality gap over the columns, (objective - bound) / objective, to which L-BFGS-B
         solves in every round.
     max_working_sets : int, default=5
@@ -162,9 +162,10 @@ class MultiBoostClassifier(BaselineClassifier):
     history_ : dict of ndarrays of shape (n_rounds,)
         objective, dual_bound (over all weak learners, best so far, NaN if pricing is not
         exact), gap, max_violation, n_nonzero, pricing_seconds, solver_seconds, train_error,
-        valid_error, and master_gap, the final relative gap over the columns.
+        valid_error, learning_rate (1), and master_gap, the final relative gap over the columns.
     stop_reason_ : str
-        "n_estimators", "tol", "optimal", "no column" or that of a callback.
+        "n_estimators", "tol", "optimal", "no column", "interrupted", "failed" or that of a
+        callback.
 
     Warns
     -----
