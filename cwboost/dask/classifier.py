@@ -36,8 +36,9 @@ class DaskCWBoostClassifier(CWBoostClassifier):
       since it takes one exchange of messages per evaluation.
     - `monotonic_cst` and `interaction_cst` must be None.
     - The client fits the init model, on up to 16,384 examples that the workers send to it.
-    - With `warm_start`, training goes on from the coefficients of the fitted model; the result
-      equals one uninterrupted fit up to rounding.
+    - With `warm_start`, and from a checkpoint, training goes on from the coefficients of the fitted
+      model. The result equals one uninterrupted fit up to rounding if nothing is drawn, as with
+      stumps and ``subsample=1``; what trees draw starts again.
 
     Attributes
     ----------

@@ -62,7 +62,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     model = classifier.model_
     ensemble = model.ensemble
     state = dict(classifier.__dict__.get(STATE_ATTRIBUTE) or {}) if training_state else {}
-    if training_state and not state:
+    if training_state and STATE_ATTRIBUTE not in vars(classifier):
         raise ValueError(
             "training_state must be False for a model without one: only fit with warm_start=True "
             "keeps it, got True"
