@@ -1,7 +1,9 @@
-"""Every instruction set gives the same bits: kernels in C, and whole fits."""
+"""Every instruction set gives the same bits, in kernels and whole fits; how a set is chosen."""
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,3 +122,44 @@ def test_kernels_and_whole_fits_have_the_same_bits(name, of_the_widest):
     found = bits_under(name)
     assert len(found) > 70 and found.keys() == of_the_widest.keys()
     assert [key for key in found if found[key] != of_the_widest[key]] == []
+
+
+# The compiled module by its path: the package around it would take seconds to import.
+PROGRAM = """
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+
+spec = spec_from_file_location("cpu", sys.argv[1])
+cpu = module_from_spec(spec)
+spec.loader.exec_module(cpu)
+print(cpu.chosen())
+"""
+
+
+def run(name):
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM, cpu.__file__],
+        env={**os.environ, "CWBOOST_INSTRUCTION_SET": name},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_base_runs_everywhere_and_comes_last():
+    names = cpu.available()
+    assert names[-1] in {"sse2", "neon", "portable"}
+    assert set(names[:-1]) <= {"avx512", "avx2"}
+    assert cpu.chosen() in names
+
+
+def test_the_widest_is_the_default():
+    """`instruction_sets/test_bits.py` forces the others."""
+    done = run("")
+    assert done.stdout.strip() == cpu.available()[0], done.stderr
+
+
+def test_an_unknown_set_is_an_error_that_lists_those_that_run():
+    done = run("AVX2")
+    assert done.returncode != 0
+    assert "got 'AVX2'" in done.stderr
+    assert "CWBOOST_INSTRUCTION_SET must be one of " + ", ".join(cpu.available()) in done.stderr
