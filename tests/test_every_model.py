@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from derived_families import Means
 from models import CLASSIFIERS
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from cwboost import (
@@ -205,6 +206,22 @@ def test_method(model, method):
         assert hasattr(model, method) == (error is not AttributeError)
         return
     assert CHECKS[method](model) is not False
+
+
+OF_FITTED = [
+    name
+    for name in (set(CHECKS) | ELSEWHERE) - {"fit", "get_params", "set_params"}
+    if inspect.isfunction(getattr(CWBoostClassifier, name))
+]
+
+
+@pytest.mark.parametrize("method", sorted(OF_FITTED))
+def test_without_a_fit(method):
+    function = getattr(CWBoostClassifier, method)
+    known = {"self": CWBoostClassifier(), "X": X, "y": Y, "label": "a", "path": "m"}
+    given = {name: known[name] for name in inspect.signature(function).parameters if name in known}
+    with pytest.raises(NotFittedError):
+        list(function(**given))
 
 
 def by_skops(model):

@@ -587,6 +587,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         pandas.DataFrame
             Columns ``class``, ``coef``, ``edge``, ``round`` and ``votes +1 if``.
         """
+        check_is_fitted(self)
         check_number("n_learners", n_learners, Integral, 0)
         with extra("frames", "strongest needs pandas"):
             import pandas

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 
 from cwboost.plotting.axes import new_axes
+from cwboost.support.checks import check_number
 
 
 def plot_importances(classifier, *, n_features: int = 20, ax=None):
@@ -21,6 +24,7 @@ def plot_importances(classifier, *, n_features: int = 20, ax=None):
     -------
     matplotlib Axes
     """
+    check_number("n_features", n_features, Integral, 1)
     importances = classifier.feature_importances_
     order = np.argsort(-importances, kind="stable")[:n_features]
     order = order[importances[order] > 0][::-1]

@@ -123,6 +123,11 @@ def test_plot_shape_by_name_and_of_an_unused_feature():
         (plot_history, ("loss",), "'error' or 'objective', got 'loss'"),
         (plot_margins, (X[:1], ["zebra"]), "y must hold only training labels"),
         (plot_shape, (4,), "places from 0 to 3"),
+        (
+            lambda clf, n: plot_importances(clf, n_features=n),
+            (0,),
+            "n_features must be >= 1, got 0",
+        ),
         (partial(plot_shape, classes=["rosa"]), (0,), "hold only training labels, got.*'rosa'"),
     ],
 )
