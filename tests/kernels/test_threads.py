@@ -3,6 +3,7 @@
 Forks and limits of memory are tried in processes of their own, with all families.
 """
 
+import os
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import pytest
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from threadpoolctl import threadpool_limits
 
-from cwboost.kernels import threads, usable_threads
+from cwboost.kernels import threads
 from cwboost.kernels.threads import threads_of_jobs
 
 needs_fork = pytest.mark.skipif(not hasattr(threads.os, "fork"), reason="needs fork")
@@ -94,9 +95,19 @@ def test_forked_processes_train_and_predict():
     )
 
 
-def test_no_more_threads_than_cores(monkeypatch):
-    monkeypatch.setattr(threads, "cpu_count", lambda: 4)
-    assert [usable_threads(n) for n in (1, 3, 4, 100_000)] == [1, 3, 4, 4]
+PINNED = """
+from cwboost.kernels import usable_threads
+cores = sorted(os.sched_getaffinity(0))
+for n in {1, len(cores)}:
+    os.sched_setaffinity(0, cores[:n])
+    assert [usable_threads(asked) for asked in (1, n, n + 1, 100_000)] == [1, n, n, n]
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs affinity")
+def test_no_more_threads_than_cores():
+    done = run(PINNED)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("limit", [1, 3])
