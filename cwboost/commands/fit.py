@@ -44,6 +44,9 @@ REASONS = {
     "early stopping": "the validation examples gain no more",
 }
 
+OPTIONS = {"n_estimators": "--rounds", "n_jobs": "--jobs", "random_state": "--seed"}
+"""Parameters of the classifiers that have options of their own."""
+
 METHODS = {
     "cw": "CWBoostClassifier",
     "multiboost": "MultiBoostClassifier",
@@ -131,8 +134,9 @@ def run(args) -> int:
     measured = [(name, one.X, one.y) for name, one in sets if one is not None]
     try:
         _fit(classifier, train, valid)
-    except TypeError as error:  # a parameter given by --set
-        raise CommandError(str(error)) from error
+    except (TypeError, ValueError) as error:  # a parameter that an option gives
+        name, _, rest = str(error).partition(" ")
+        raise CommandError(f"{OPTIONS.get(name, name)} {rest}") from error
     except KeyboardInterrupt:
         if hasattr(classifier, "ensemble_"):
             _finish(args, classifier, measured)

@@ -166,7 +166,9 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
             ["fit", data, model, "--valid", "0.001"],
             "--valid 0.001 must leave examples of every class",
         ),
-        (["fit", data, model, "--jobs", 0], "n_jobs must be a number of threads, -1 for all"),
+        (["fit", data, model, "--jobs", 0], "--jobs must be a number of threads, -1 for all"),
+        (["fit", data, model, "--rounds", 0], "error: --rounds must be >= 1, got 0"),
+        (["fit", data, model, "--seed", -1], "error: --seed must be None, an integer from 0"),
         (["evaluate", model, features], "must have 10 features, got 9"),
         (["fit", data, model, "--history", tmp_path / "no" / "h.csv"], "must be in a folder"),
     ]

@@ -153,8 +153,9 @@ ERRORS = [
     ("a,b\n1,2\n", {"drop": ["z"]}, "--drop must be a name or in .*, got 'z'"),
     ("x\ny\nx\n", {"label": "0"}, "must have 1 features, got 0 .*--sep sets the separator"),
     ("1,2\n", LAST | {"dates": ["0"]}, "must have a header line for --dates"),
+    ("a,b\n1,2\n", LAST | {"dates": ["b"]}, "'b' must be a feature for --dates, got one"),
     ("a\n", {"sep": "ab"}, "--sep must be one character"),
-    ("a\n", {"encoding": "klingon"}, r"got unknown encoding: klingon \(--encoding and"),
+    ("a\n", {"encoding": "klingon"}, r"in klingon, got unknown encoding: klingon \(--enc"),
     *(("é\n", {"stored": stored}, r"must be text in utf-8 .*\(--encoding")
       for stored in ("latin-1", "utf-16")),
 ]  # fmt: skip

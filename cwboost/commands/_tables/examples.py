@@ -102,6 +102,9 @@ def _choose(stored: Stored, options: Options):
     dates = [_find(stored, spec, "--dates") for spec in options.dates]
     if dates and not stored.has_names:
         raise stored.error("must have a header line for --dates, got none")
+    for column in dates:
+        if column not in kept:
+            raise stored.error("must be a feature for --dates, got one that is left out", column)
     features = [(c, part) for c in kept for part in (PARTS if c in dates else (None,))]
     n_features = trained.n_features if trained else max(len(features), 1)
     if len(features) != n_features:

@@ -32,7 +32,10 @@ def add_reading_arguments(parser, label: str | None = None, default: str = "none
     add("--encoding", default="utf-8", help="of a text file (default: utf-8)")
     add("--decimal", choices=(".", ","), default=".", metavar="MARK", help="'.' (default) or ','")
     add("--drop", action="append", default=[], metavar="COLUMN", help="leave out a column")
-    unlabelled = "leave out examples with an empty label (default: an error)"
+    unlabelled = (
+        "leave out examples with an empty label (default: fit and evaluate refuse them, predict "
+        "predicts them)"
+    )
     add("--drop-unlabelled", action="store_true", help=unlabelled)
     return group
 

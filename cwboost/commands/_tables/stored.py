@@ -93,9 +93,10 @@ def read_text(path: Path, options: Options) -> Stored:
     except (ValueError, LookupError, TypeError, OSError) as error:
         if isinstance(error, OSError) and error.errno:
             raise  # absent, or not to be read
+        fields = "" if sep is None else f" with {sep!r} between the fields of a row"
         raise ValueError(
-            f"{path} must be text in {options.encoding} with {sep!r} between the fields of a row, "
-            f"got {str(error)[:400]} (--encoding and --sep set others)"
+            f"{path} must be text in {options.encoding}{fields}, got {str(error)[:400]} "
+            "(--encoding and --sep set others)"
         ) from error
     frame = table.to_pandas().set_axis(range(table.num_columns), axis=1)
     first = frame.iloc[0].str.strip().tolist()
