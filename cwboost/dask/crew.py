@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import reduce
 
-READING = {"price", "measure", "gradient", "left_out", "labels", "scores"}
-"""Operations that leave a partition as it is."""
+READING = {"measure", "gradient", "left_out", "labels", "scores"}
+"""Operations that leave a partition as it is; "price" does until the next that does not."""
 
 
 class PartitionsLost(RuntimeError):
@@ -68,8 +68,7 @@ class Crew(ABC):
                 # A family may keep state between the questions of a round.
                 self._questions.append(operation)
             elif operation[0] not in READING:
-                if operation[0] == "take":
-                    self._questions = []
+                self._questions = []
                 self.log.append(operation)
 
     def history(self) -> list:
