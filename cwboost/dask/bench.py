@@ -203,15 +203,7 @@ class PartitionedBench:
             self._setup = replace(self._setup, base=None)
         settings = replace(wanted.settings, learning_rate=plan.learning_rate)
         setup, classes = self._setup, self._setup.classes
-        master = PartitionedMaster(
-            self._crew,
-            setup.masses,
-            setup.n_total,
-            setup.q,
-            keeps_columns=not settings.stagewise,
-            has_base=setup.base is not None,
-            size=setup.size,
-        )
+        master = PartitionedMaster(self._crew, setup, keeps_columns=not settings.stagewise)
         pricer = PartitionedPricer(master, wanted.family, self._rng, self._sample)
         held_out = []
         if self._roles:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.held_out.metrics import Metric
 from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.holdout import HoldoutRun
-from cwboost.estimator.splits import NEGLIGIBLE
 from cwboost.fitted_model import FittedModel
 from cwboost.solvers.schedule import BoostingSettings
 
@@ -36,7 +36,6 @@ class PartitionedSets:
         n_scores = len(classes)
         self._sets = held_out_scores(examples, classes, n_scores=n_scores, metric=metric)
         self._roles = list(names)
-        self._n_learners = 0
         self._new: list = []
 
     @property
@@ -46,15 +45,13 @@ class PartitionedSets:
 
     def add(self, learners) -> None:
         """Note new learners; their outputs are computed with the next move."""
-        ids = np.arange(self._n_learners, self._n_learners + len(learners))
-        self._n_learners += len(learners)
-        self._new.append((learners, ids))
+        self._new.append(learners)
 
     def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
         """Follow changed coefficients in every set, in one exchange; return the metrics by name."""
         new, self._new = self._new, []
         moved = np.asarray(ids), np.asarray(score_index), np.asarray(differences)
-        keep = [("keep_outputs", batch) for batch in new if len(batch[1])]
+        keep = [("keep_outputs", (learners,)) for learners in new if len(learners)]
         *_, parts = self._crew.ask(*keep, ("follow", moved))
         for role, one in zip(self._roles, self._sets):
             own = [part for of, part in zip(self._role_of_part, parts) if of == role]
@@ -81,12 +78,12 @@ def holdout_run(
     among all examples.
     """
     from_zero = setup.base is None
-    (parts,) = crew.ask(("leave_out", (left_out, NEGLIGIBLE, from_zero)))
+    (parts,) = crew.ask(("leave_out", (left_out, from_zero)))
     masses, y, weight = zip(*parts)
     masses = sum_in_order(masses)
     q = (len(masses) - 1) * float(masses.sum()) / settings.C
     size = setup.size * float(masses.sum() / setup.masses.sum())
-    master = PartitionedMaster(crew, masses, setup.n_total, q, has_base=not from_zero, size=size)
+    master = PartitionedMaster(crew, replace(setup, masses=masses, q=q, size=size))
     training = PartitionedTraining(PartitionedPricer(master, family, rng), master, settings, rng)
 
     def scores() -> np.ndarray:
@@ -96,5 +93,5 @@ def holdout_run(
     try:
         yield HoldoutRun([training], scores, np.concatenate(y), np.concatenate(weight))
     finally:
-        crew.ask(("leave_out", ([], 1.0, False)))
+        crew.ask(("leave_out", ([], False)))
         crew.forget()

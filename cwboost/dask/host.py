@@ -13,6 +13,7 @@ from scipy import sparse
 from cwboost.dask.input.chunks import Chunk, checked, named
 from cwboost.dask.input.encoding import Encoding
 from cwboost.dask.partition import HeldOutPartition, Partition
+from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.families.partitioned import Coordinator, PartitionContext
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
@@ -150,11 +151,15 @@ class Host:
 
     def _bind_held_out(self, chunk: Chunk, setup: Setup) -> None:
         X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X
-        label = chunk.encode_held_out(setup.classes)
-        base = setup.base_of(X, None, self.n_threads)
-        self.held_out[chunk.index] = HeldOutPartition(
-            X, label, chunk.weight, len(setup.classes), chunk.role, base
+        scores = HeldOutScores(
+            X,
+            chunk.encode_held_out(setup.classes),
+            n_scores=len(setup.classes),
+            weight=chunk.weight,
+            metrics=(),
+            base=setup.base_of(X, None, self.n_threads),
         )
+        self.held_out[chunk.index] = HeldOutPartition(scores, chunk.role)
 
     def run(self, operations) -> list:
         """Carry out operations on every partition, in order.

@@ -9,6 +9,7 @@ from hashlib import blake2b
 import numpy as np
 
 from cwboost._kernels.fcd.layer_solve import solve_layer
+from cwboost.dask.host import Setup
 from cwboost.dask.partition import KEY_BYTES
 from cwboost.master import (
     SMOOTHING,
@@ -28,18 +29,17 @@ class PartitionedMaster(Master):
 
     A move of coefficients is sent with the next exchange. Until then, loss and masses follow from
     the joint-sign tables that the layer was solved on, and margins and errors are NaN. The
-    partitions keep all columns if `keeps_columns`, for total correction. `size` is the number of
-    examples of ordinary weight that weigh as much as all, by default their number.
+    partitions keep all columns if `keeps_columns`, for total correction.
     """
 
-    def __init__(self, crew, masses, n_samples, q, keeps_columns=False, has_base=False, size=None):
+    def __init__(self, crew, setup: Setup, keeps_columns=False):
+        masses = setup.masses
         self.crew = crew
-        self.n_samples = n_samples
-        self.size = float(n_samples) if size is None else size
         self.n_classes = len(masses)
+        self._smoothing = SMOOTHING / setup.size
         self._masses = masses
         self._sum_of_weights = float(masses.sum())
-        self.q = q
+        self.q = setup.q
         # All coefficients are zero: mu is the weight of the example.
         self.mass = masses * (self.n_classes - 1) + (self._sum_of_weights - masses)
         self.pairs = Measures(self._sum_of_weights * (self.n_classes - 1), 0.0, np.nan)
@@ -49,8 +49,7 @@ class PartitionedMaster(Master):
         self._edges = self._tables = None
         self.cell_coef = 0.0
         self._unsent: list = []
-        self.has_base = has_base
-        if has_base:
+        if setup.base is not None:
             self.rebuild()
 
     def ask(self, *operations) -> list:
@@ -89,7 +88,7 @@ class PartitionedMaster(Master):
         (parts,) = self.ask(("take_cells", (division, first, scale)))
         sums, cover = map(sum_in_order, zip(*parts))
         sums /= scale * self.q
-        found = steps_of_cells(sums, cover, SMOOTHING / self.size, step, least)
+        found = steps_of_cells(sums, cover, self._smoothing, step, least)
         if found.coef.any():
             _, parts = self.ask(("move_cells", (found.moves,)), ("measure", ()))
             self.take_measures(parts)

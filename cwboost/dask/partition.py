@@ -14,10 +14,12 @@ import numpy as np
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.row_sampling import draw_rows
-from cwboost.ensemble.moving_scores import MovingScores
+from cwboost.estimator.held_out.scores import HeldOutScores
+from cwboost.estimator.splits import NEGLIGIBLE
 from cwboost.families.contract import Division
 from cwboost.families.partitioned import PartitionWeights
 from cwboost.families.sealing.pricer import check_division
+from cwboost.families.sealing.sample import read_only
 from cwboost.solvers.row_sampling import sampled
 
 KEY_BYTES = 8
@@ -59,15 +61,12 @@ class Partition:
         if sample != self._sampled[0]:
             self._sampled = sample, None if sample is None else self._drawn(sample)
         weights = self.pairs.weights if sample is None else self._sampled[1]
-        weights.flags.writeable = False
-        weights = PartitionWeights(weights[-len(scales) :], scales)
+        weights = PartitionWeights(read_only(weights[-len(scales) :]), scales)
         return self.pricer.summarise(weights, question)
 
     def _drawn(self, sample: SampleOfRows) -> np.ndarray:
         """Return the weights of a sample of the examples, and zeros elsewhere."""
         rows = draw_rows(self._places, self._n_total, sample.share, sample.seed)
-        if self._room is not None:
-            self._room.flags.writeable = True
         self._room = sampled(self.pairs.weights, rows, sample.share, self._room)
         return self._room
 
@@ -112,10 +111,9 @@ class Partition:
         """
         votes = np.zeros(self.pairs.weights.shape)
         own = votes[-coef.shape[1] :]
-        for start in range(0, len(coef), LEARNERS_PER_CHUNK):
-            chunk = np.arange(start, min(start + LEARNERS_PER_CHUNK, len(coef)))
-            for k, outputs in zip(chunk, self.pricer.outputs(learners.take(chunk))):
-                own += (coef[k] * outputs).T
+        for chunk, outputs in self._outputs_of(learners):
+            for steps, graded in zip(coef[chunk], outputs):
+                own += (steps * graded).T
         self._base = votes if self._base is None else self._base + votes
         self._restart(self.weight)
 
@@ -131,12 +129,16 @@ class Partition:
     def keep_learners(self, learners, classes) -> list:
         """Keep the outputs of fitted learners as columns of their classes; return their keys."""
         keys = []
-        for start in range(0, len(classes), LEARNERS_PER_CHUNK):
-            chunk = slice(start, start + LEARNERS_PER_CHUNK)
-            outputs = self.pricer.outputs(learners.take(np.arange(len(classes))[chunk]))
+        for chunk, outputs in self._outputs_of(learners):
             self.columns.append(classes[chunk], np.ascontiguousarray(outputs))
             keys += [column_key(row) for row in outputs]
         return keys
+
+    def _outputs_of(self, learners):
+        """Yield the outputs of fitted learners in chunks, each with the places of its learners."""
+        for start in range(0, len(learners), LEARNERS_PER_CHUNK):
+            chunk = np.arange(start, min(start + LEARNERS_PER_CHUNK, len(learners)))
+            yield chunk, self.pricer.outputs(learners.take(chunk))
 
     def set_coef(self, coef) -> None:
         """Set the coefficients of the kept columns and form the pair weights."""
@@ -152,14 +154,14 @@ class Partition:
         """Drop the kept columns, and keep the pair weights."""
         self.columns = ColumnStore(self.columns.n_classes, self.columns.n_bytes)
 
-    def leave_out(self, places, factor, from_zero: bool) -> tuple:
-        """Start again without columns, the weights at `places` of all examples times `factor`.
+    def leave_out(self, places, from_zero: bool) -> tuple:
+        """Start again without columns, and next to no weight at `places` of all examples.
 
         Return the sum of the weights of each class, and classes and former weights at the places.
         """
         self._left_out = np.flatnonzero(np.isin(self._places, places))
         weight = self.weight.copy()
-        weight[self._left_out] *= factor
+        weight[self._left_out] *= NEGLIGIBLE
         self._restart(weight, from_zero)
         self.drop_columns()
         sums = np.array([part.sum() for part in np.split(weight, np.cumsum(self.counts)[:-1])])
@@ -195,30 +197,29 @@ def column_key(bits) -> bytes:
 class HeldOutPartition:
     """A part of a set of held-out examples, which is its role, and their scores."""
 
-    def __init__(self, X, y, weight, n_classes, role, base=None):
-        self.X, self.y, self.weight, self.role = X, y, weight, role
-        self.moving = MovingScores(len(y), n_classes)
-        self.base = np.zeros((len(y), n_classes)) if base is None else base
+    def __init__(self, held_out: HeldOutScores, role: str):
+        self._held_out, self.role = held_out, role
 
     def labels(self) -> tuple:
         """Return the set, and class index and weight of every example."""
-        return self.role, self.y, self.weight
+        return self.role, self._held_out.y, self._held_out.weight
 
     def drop_base(self) -> None:
         """Forget the base scores."""
-        self.base = np.zeros_like(self.base)
+        self._held_out.base = None
 
-    def keep_outputs(self, learners, ids) -> None:
+    def keep_outputs(self, learners) -> None:
         """Keep the outputs of new learners."""
-        self.moving.keep(ids, learners, self.X)
+        self._held_out.add(learners)
 
     def follow(self, ids, classes, steps) -> np.ndarray:
         """Follow changed coefficients; return the scores of all classes."""
-        self.moving.move(ids, classes, steps)
-        return np.ascontiguousarray(self.moving.scores) + self.base
+        self._held_out.move(ids, classes, steps)
+        return self._held_out.class_scores
 
     def scores(self, ensemble, role) -> np.ndarray:
         """Return the scores of a model, of no examples if this is not a part of the set."""
+        X, base = self._held_out.X, self._held_out.base
         if self.role != role:
-            return ensemble.scores(self.X[:0])
-        return ensemble.scores(self.X) + self.base
+            return ensemble.scores(X[:0])
+        return ensemble.scores(X) if base is None else ensemble.scores(X) + base

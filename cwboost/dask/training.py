@@ -45,7 +45,6 @@ class PartitionedPricer:
         self.master, self.sample = master, sample
         self.coordinator = master.crew.coordinator
         self.family = family
-        self.n_samples = master.n_samples
         self.exact = self.coordinator.exact
         self.divides = family.capabilities.divides
         self.n_targets = family.capabilities.n_priced(master.n_classes)

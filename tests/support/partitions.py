@@ -65,8 +65,7 @@ def train(
         setup = replace(setup, size=effective_size(crew, setup))
     setup = planned(setup, family, crew.collect(description, encoding, family), columns, rng)
     crew.bind(setup)
-    facts = {"keeps_columns": not settings.stagewise, "size": setup.size}
-    master = PartitionedMaster(crew, setup.masses, setup.n_total, setup.q, **facts)
+    master = PartitionedMaster(crew, setup, keeps_columns=not settings.stagewise)
     pricer = PartitionedPricer(master, family, rng)
     training = PartitionedTraining(pricer, master, settings, rng)
     training.crew, training.setup = crew, setup
