@@ -56,7 +56,7 @@ class PartitionedBench:
     ):
         self._wanted, self.previous = wanted, previous
         self._rng = generator_of(wanted.random_state)
-        self._init_rng, self._holdout_rng = self._rng.spawn(2)
+        init_rng, self._holdout_rng = self._rng.spawn(2)
         X, y, weight = arguments.X, arguments.y, arguments.sample_weight
         tasks = sources(X, y, weight, "training", groups=arguments.groups)
         n_training = len(tasks)
@@ -66,7 +66,6 @@ class PartitionedBench:
         family = wanted.family
         asks_once = isinstance(family, PartitionedFamily) and family.asks_once
         self._crew = ActorCrew(client, tasks, asks_once)
-        self._is_bound = False
         try:
             self._crew.start()
             if not self._crew.is_whole:
@@ -76,6 +75,7 @@ class PartitionedBench:
         except BaseException:
             self._crew.close()
             raise
+        self._init_models = InitFitter(init_rng, wanted.n_threads, self._schema.facts())
 
     def _read(self, n_training: int, has_weights: bool) -> None:
         """Let the partitions describe themselves: what they share becomes known."""
@@ -156,10 +156,6 @@ class PartitionedBench:
         order = np.argsort(places)
         return places[order], keys[order]
 
-    @cached_property
-    def _init_models(self) -> InitFitter:
-        return InitFitter(self._init_rng, self._wanted.n_threads, self._schema.facts())
-
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
         """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
         if self._shared is None:
@@ -228,12 +224,11 @@ class PartitionedBench:
 
     def _bind(self, start: Start) -> None:
         """Bind the partitions, at the first call, with the base scores of a start."""
-        if not self._is_bound:
+        if self._crew.coordinator is None:
             own = {} if start.base is None else start.scores
             self._setup = replace(self._setup, base=start.base, own_scores=own)
             self._sample = sample_of_partitions(self._crew, self._setup)
             self._crew.bind(self._setup)
-            self._is_bound = True
 
     @cached_property
     def _splits(self) -> tuple[list[Split], int]:

@@ -137,15 +137,15 @@ def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
 
 
 class FollowedTraining:
-    """Training on a worker, as the loop of the client sees it.
+    """Training on a worker and its outcome, as the loop of the client sees them.
 
     `model` has the history's `latest` entry alone.
     """
 
     def __init__(self, crew, callbacks: list, is_shown: bool):
         self._crew, self._callbacks, self._is_shown = crew, callbacks, is_shown
-        self.reported: dict[str, Any] | None = None
-        self.is_lost = False
+        self._reported: dict[str, Any] | None = None
+        self._is_lost = False
         self._take(0)
 
     def round(self) -> bool:
@@ -158,32 +158,24 @@ class FollowedTraining:
         try:
             progress = self._crew.advance(until, SLICE_SECONDS)
         except PartitionsLost:
-            self.is_lost = True
-            self.n_rounds = 0 if self.reported is None else self.reported["n_iter_"]
+            self._is_lost = True
+            self.n_rounds = 0 if self._reported is None else self._reported["n_iter_"]
             raise
         self.n_rounds, self.most = progress.n_rounds, progress.most
         self.mean_loss, self.stop_reason = progress.mean_loss, progress.stop_reason
         self.model = SimpleNamespace(latest=progress.latest, history={})
-        self.reported = progress.attributes or self.reported
-
-
-@dataclass(frozen=True, eq=False)
-class FollowedOutcome:
-    """The outcome of training on a worker."""
-
-    training: FollowedTraining
-    crew: Any  # an `ActorCrew`
+        self._reported = progress.attributes or self._reported
 
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes, after the rounds reported last if the worker is lost."""
-        if self.training.is_lost:
-            return self.training.reported
-        return self.crew.ask_fit("attributes", stop_reason)
+        if self._is_lost:
+            return self._reported
+        return self._crew.ask_fit("attributes", stop_reason)
 
     def snapshot(self, estimator):
         """Return a local classifier with all rounds so far, from which it can go on."""
         snapshot = estimator.to_local(fitted=False)
-        snapshot.__dict__.update(self.crew.ask_fit("snapshot"))
+        snapshot.__dict__.update(self._crew.ask_fit("snapshot"))
         return snapshot
 
 
@@ -191,9 +183,4 @@ def followed_loop(crew, wanted: Parameters) -> RoundLoop:
     """Return the client's loop over the rounds of a training on one worker."""
     callbacks = list(wanted.callbacks)
     training = FollowedTraining(crew, callbacks, bool(wanted.verbose))
-    return RoundLoop(
-        training=training,
-        n_rounds=training.most,
-        outcome=FollowedOutcome(training, crew),
-        callbacks=callbacks,
-    )
+    return RoundLoop(training, training.most, outcome=training, callbacks=callbacks)

@@ -268,8 +268,6 @@ class PartitionTrees(PartitionPricer):
         right = np.zeros((len(is_set), CODES // 8), dtype=np.uint8)
         nodes = np.flatnonzero(is_set)
         features = trees.feature[nodes]
-        if not (self._bins.n_categories[features] > 0).all():
-            raise ValueError("a tree tests categories of a column of numbers")
         for node, f in zip(nodes.tolist(), features.tolist()):
             known = self._bins.lowest[self._bins.bin_start[f] : self._bins.bin_start[f + 1]]
             values = np.full(CODES, np.nan)

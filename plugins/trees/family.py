@@ -173,7 +173,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return FeatureSketch.of(X, 4 * self.max_bins)
 
     def coordinator(self, descriptions, context):
-        self.check_partitioned()
         bins = Bins.from_sketches(
             descriptions, self.max_bins, n_categories=self._n_categories(context)
         )
