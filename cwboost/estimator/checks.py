@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from numbers import Integral, Real
 
 import numpy as np
@@ -10,6 +12,16 @@ from cwboost.kernels import usable_threads
 from cwboost.kernels.threads import threads_of_jobs
 from cwboost.master import LARGEST_C
 from cwboost.support.checks import check_number, checked_random_state, unmasked
+
+
+@contextmanager
+def called(name: str):
+    """Let the errors of a matrix call it by the name of the argument, in place of X."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(re.sub(r"^(Input )?X\b", lambda _: name, str(error))) from error
 
 
 def check_auto(name, value, kind, low, high=np.inf, *, low_open=False):

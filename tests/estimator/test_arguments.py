@@ -62,6 +62,7 @@ ODD = {
     },
     "sample_weight": WEIGHTS,
     "sample_weight_val": WEIGHTS,
+    "X_val": {"no rows": X[:0], "complex numbers": X + 1j, "text": np.full((N, 2), "a")},
     "y_val": {"unknown": Y + 1, "of another type": Y.astype(str), "dates": WEIGHTS["dates"]},
     "groups": {
         "too few": Y[1:],

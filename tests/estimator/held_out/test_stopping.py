@@ -128,7 +128,7 @@ def test_evaluation_sets_are_recorded_and_change_nothing(vowel):
         ({"eval_sets": [1]}, TypeError, "eval_sets must be a dict"),
         ({"eval_sets": {"train": ([], [])}}, ValueError, "may not have the name 'train'"),
         ({"eval_sets": {"a": 3}}, TypeError, "got int for 'a'"),
-        ({"eval_sets": {"a": ([[0.0]], [1])}}, ValueError, "10 features"),
+        ({"eval_sets": {"a": ([[0.0]], [1])}}, ValueError, r"eval_sets\['a'\]\[0\] has 1 f"),
         ({"eval_sets": {"a": (np.eye(10), ["other"] * 10)}}, ValueError, "labels.*'other'"),
     ],
 )
