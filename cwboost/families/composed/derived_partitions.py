@@ -42,11 +42,6 @@ class DerivedCoordinator(Coordinator):
     def bind(self, X, context: PartitionContext) -> DerivedPartition:
         return DerivedPartition(X, self.family, context)
 
-    def merge(self, one, other):
-        if isinstance(one[0], dict):
-            return ({**one[0], **other[0]},)
-        return super().merge(one, other)
-
     def choose(self, scales, rng, request):
         if self._drawing is None:
             (parts,) = yield ("examples",)
@@ -74,7 +69,7 @@ class DerivedCoordinator(Coordinator):
         y = None
         if self._class_counts is not None:
             y = np.searchsorted(np.cumsum(self._class_counts), places, side="right")
-        n_total = next(iter(parts.values()))[-1]
+        n_total = parts[0][-1]
         return Drawing(self.family, X, y, weight, n_total, self._summaries, rng)
 
     def _drawn(self, rng, weights):
@@ -82,7 +77,7 @@ class DerivedCoordinator(Coordinator):
         drawn = self._drawing.draw(rng, weights)
         self._n_draws += 1
         (sketches,) = yield "sketch", self._n_draws, drawn
-        bins = Bins.from_sketches(list(sketches.values()), BINS).open_above()
+        bins = Bins.from_sketches(sketches, BINS).open_above()
         if not self.family.redraw:
             self._fixed = drawn, bins
         return drawn, bins
@@ -93,7 +88,6 @@ class DerivedPartition(PartitionPricer):
 
     def __init__(self, X, family: WeakLearnerFamily, context: PartitionContext):
         self._X, self._context = rows_of(X), context
-        self._key = int(context.places[0])
         wanted = evenly_spaced(context.n_total, family.sample_size)
         self._seen = np.flatnonzero(np.isin(context.places, wanted))
         self._number, self._values, self._trees = 0, None, None
@@ -112,7 +106,7 @@ class DerivedPartition(PartitionPricer):
                 weight = self._context.weight
                 weight = np.ones(self._X.shape[0]) if weight is None else weight
                 found = places, self._X[self._seen], weight[self._seen], self._context.n_total
-        return ({self._key: found},)
+        return ([found],)  # of all partitions, a list
 
     def _sketch(self, number: int, drawn: DerivedLearners) -> FeatureSketch:
         self._number, self._trees = number, None
@@ -134,7 +128,7 @@ class DerivedPartition(PartitionPricer):
 
 def _by_place(parts):
     """Return the arrays of all partitions, in the order of the places, which are the first."""
-    joined = [_stacked(arrays) for arrays in zip(*(part[:3] for part in parts.values()))]
+    joined = [_stacked(arrays) for arrays in zip(*(part[:3] for part in parts))]
     order = np.argsort(joined[0])
     return [array[order] for array in joined]
 
