@@ -94,12 +94,12 @@ class PartitionedBench:
             names=None if columns.names is None else np.array(columns.names, dtype=object),
             categories=encoding.categories,
         )
-        if self.previous is not None:
-            check_continues(self.previous, self._schema, setup.classes, {}, wanted.divides)
         self._is_sparse = any(report.is_sparse for report in own.values())
         if crew.is_whole:
             self._begin_whole(encoding)
         else:
+            if self.previous is not None:
+                check_continues(self.previous, self._schema, setup.classes, {}, wanted.divides)
             if has_weights:
                 setup = replace(setup, size=effective_size(crew, setup))
             descriptions = crew.collect(description, encoding, family)

@@ -14,6 +14,7 @@ from cwboost.dask.input.chunks import Chunk, checked, named
 from cwboost.dask.input.encoding import Encoding
 from cwboost.dask.partition import HeldOutPartition, Partition
 from cwboost.estimator.held_out.scores import HeldOutScores
+from cwboost.estimator.input.labels import encode_labels
 from cwboost.families.partitioned import Coordinator, PartitionContext
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
@@ -49,8 +50,9 @@ class Setup:
 
     def weights_of(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         """Return class indices and weights; an unknown class has weight zero."""
-        label, known = chunk.encode(self.classes)
-        return label, np.where(known, chunk.weights() * self.class_weight[label], 0.0)
+        label = np.minimum(np.searchsorted(self.classes, chunk.y), len(self.classes) - 1)
+        is_known = self.classes[label] == chunk.y
+        return label, np.where(is_known, chunk.weights() * self.class_weight[label], 0.0)
 
     def used_rows(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the rows of positive weight, sorted by class; class indices and scaled weights."""
@@ -153,7 +155,7 @@ class Host:
         X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X
         scores = HeldOutScores(
             X,
-            chunk.encode_held_out(setup.classes),
+            encode_labels(chunk.y, setup.classes),
             n_scores=len(setup.classes),
             weight=chunk.weight,
             metrics=(),

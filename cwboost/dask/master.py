@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import namedtuple
 from functools import reduce
-from hashlib import blake2b
 
 import numpy as np
 
 from cwboost._kernels.fcd.layer_solve import solve_layer
 from cwboost.dask.host import Setup
-from cwboost.dask.partition import KEY_BYTES
+from cwboost.dask.partition import KEY_BYTES, column_key
 from cwboost.master import (
     SMOOTHING,
     CellSteps,
@@ -224,5 +223,5 @@ def sum_in_order(parts):
 
 def _joint_keys(parts) -> np.ndarray:
     """Return one key per column, (n, 8), for its keys on all partitions, in their order."""
-    keys = [blake2b(b"".join(own), digest_size=KEY_BYTES).digest() for own in zip(*parts)]
+    keys = [column_key(b"".join(own)) for own in zip(*parts)]
     return np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)

@@ -17,6 +17,7 @@ from cwboost.dask.input.encoding import Encoding
 from cwboost.estimator.bench import Bench
 from cwboost.estimator.clock import Clock
 from cwboost.estimator.examples import Examples
+from cwboost.estimator.input.labels import encode_labels
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.problem import sort_by_class
@@ -115,9 +116,10 @@ def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
     wanted, parts = job.wanted, defaultdict(list)
     for index in sorted(chunks):
         chunk = chunks.pop(index)
-        with named(index, chunk.role):
-            parts[chunk.role].append((index, checked(chunk, job.encoding)))
-    own = [chunk for _, chunk in parts.pop("training") if chunk.n_rows]
+        if chunk.n_rows:
+            with named(index, chunk.role):
+                parts[chunk.role].append((index, checked(chunk, job.encoding)))
+    own = [chunk for _, chunk in parts.pop("training")]
     X = joined([chunk.X for chunk in own])
     y = np.concatenate([chunk.y for chunk in own])
     weight = np.concatenate([chunk.weights() for chunk in own])
@@ -130,7 +132,7 @@ def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
         own = []
         for index, chunk in parts[role]:
             with named(index, role):
-                own.append((chunk.encode_held_out(classes), chunk.weight))
+                own.append((encode_labels(chunk.y, classes), chunk.weight))
         examples = joined_set(role, own)
         held_out[name] = examples._replace(X=joined([chunk.X for _, chunk in parts[role]]))
     return Examples(job.schema, classes, problem, held_out)

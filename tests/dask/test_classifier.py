@@ -157,7 +157,7 @@ def test_warm_start_and_checkpoints_go_on(client, collections, fitted, tmp_path)
         (
             lambda X, y: (X, y, None, None, X, da.where(y == "vowel 3", "else", y)),
             ValueError,
-            "partition 3 of the held-out data: y must hold only labels of the training data",
+            "partition 3 of the held-out data: y must hold only training labels",
         ),
         (
             lambda X, y: (X, y, None, None, None, None, None, {"a": (X[:, :4], y)}),

@@ -13,7 +13,7 @@ from cwboost.dask.input.encoding import Encoding
 from cwboost.estimator.checks import check_total, check_weight
 from cwboost.estimator.examples import HeldOut
 from cwboost.estimator.groups import keys_of
-from cwboost.estimator.input.labels import read_labels, shown
+from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.problem import check_missing
 from cwboost.families.sealing.faults import add_note
 
@@ -41,19 +41,6 @@ class Chunk:
     def keys(self) -> np.ndarray:
         """Return the keys of the rows of a checked chunk, see `cwboost.estimator.groups`."""
         return keys_of(self.X, self.groups)
-
-    def encode(self, classes) -> tuple[np.ndarray, np.ndarray]:
-        """Return the class index of every label, and whether the label is one of `classes`."""
-        index = np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
-        return index, classes[index] == self.y
-
-    def encode_held_out(self, classes) -> np.ndarray:
-        """Return the class index of every label, of which none may be unknown."""
-        index, known = self.encode(classes)
-        if not known.all():
-            unknown = self.y[~known][0]
-            raise ValueError(f"y must hold only labels of the training data, got {shown(unknown)}")
-        return index
 
     def __sizeof__(self) -> int:
         return sum(map(sizeof, (self.X, self.y, self.weight, self.groups)))
