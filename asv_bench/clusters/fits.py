@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "peers"))
 SEED = 0
 STUMPS = {
     "weak_learner": "stump",
+    "init": None,
     "C": 1e40,
     "learning_rate": 1.0,
     "subsample": 1.0,
