@@ -90,7 +90,8 @@ class PluginCheckError(AssertionError):
         for name, error in failures.items():
             met.setdefault(place(plugin, error) or name, {})[name] = error
         self.causes = [_describe(plugin, errors) for errors in met.values()]
-        head = f"{plugin!r} fails {len(failures)} checks of its contract:"
+        checks = "1 check" if len(failures) == 1 else f"{len(failures)} checks"
+        head = f"{plugin!r} fails {checks} of its contract:"
         super().__init__("\n".join([head, *self.causes]))
 
 
@@ -146,6 +147,8 @@ def plugin_checks(
     list of Check
         Each with a ``name``; call it with the plugin.
     """
+    if not isinstance(plugin, WeakLearnerFamily | InitModel):
+        raise TypeError(f"plugin must be a WeakLearnerFamily or an InitModel, got {plugin!r}")
     is_family, excluded = isinstance(plugin, WeakLearnerFamily), set()
     if is_family:
         with material_of(make_X and partial(make_X, plugin)):

@@ -29,7 +29,7 @@ from attack_plugins import (
 from derived_families import Corners, images
 from reference_family import ReferenceStump, every_stump
 
-from cwboost import Capabilities
+from cwboost import Capabilities, StumpFamily
 from cwboost.testing import (
     PluginCheckError,
     check_plugin,
@@ -177,6 +177,12 @@ def test_expectations_are_validated(expected, message):
         check_plugin(ReferenceStump(), expected_failures=expected)
     with pytest.raises(ValueError, match=message):
         parametrize_with_plugin_checks([ReferenceStump()], expected_failures=expected)
+
+
+@pytest.mark.parametrize("plugin", [StumpFamily, "stump"], ids=str)
+def test_a_class_or_a_name_is_no_plugin(plugin):
+    with pytest.raises(TypeError, match="plugin must be a WeakLearnerFamily or an InitModel, got"):
+        check_plugin(plugin)
 
 
 def test_brute_force_is_validated():
