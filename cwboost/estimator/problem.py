@@ -142,7 +142,7 @@ def class_factors(class_weight, labels, totals) -> np.ndarray:
     if len(wrong):
         raise ValueError(
             f"class_weight must hold finite numbers >= 0, got {factors[wrong[0]]} for the class "
-            f"{labels.tolist()[wrong[0]]!r}"
+            f"{shown(labels[wrong[0]])}"
         )
     return factors
 
