@@ -98,10 +98,10 @@ def _importances(classifier, top: int) -> list[dict] | None:
 def _strongest(classifier, top: int) -> list[dict]:
     """Return the weak learners of largest coefficients, each with the class it votes for."""
     from cwboost.ensemble import inspection, tables
-    from cwboost.estimator.export_rules import rule_of
+    from cwboost.estimator.export_rules import sums_votes
 
     ensemble, labels = classifier.ensemble_, classifier.classes_.tolist()
-    if rule_of(classifier, "_class_scores") != "identity":
+    if not sums_votes(classifier):
         labels = [f"bit {k}" for k in range(ensemble.n_scores)]
     names, categories = classifier._schema.feature_names, classifier._schema.categories
     rows = [

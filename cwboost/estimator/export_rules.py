@@ -24,9 +24,14 @@ def rule_of(estimator, method: str) -> str | None:
     return getattr(found, "export_rule", None)
 
 
+def sums_votes(classifier) -> bool:
+    """Return whether the scores of the classes are the sums of the learners' votes."""
+    return rule_of(classifier, "_class_scores") == "identity"
+
+
 def require_votes(classifier) -> None:
-    """Raise TypeError unless the scores of the classes are the sums of the learners' votes."""
-    if rule_of(classifier, "_class_scores") != "identity":
+    """Raise TypeError unless the classifier `sums_votes`."""
+    if not sums_votes(classifier):
         raise TypeError(
             "classifier must have scores that are sums of votes for classes, got "
             f"{type(classifier).__name__}"
