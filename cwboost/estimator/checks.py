@@ -40,13 +40,6 @@ def check_choice(name, value, choices):
     return value
 
 
-def check_bool(name, value) -> bool:
-    """Check a parameter that is True or False and return it."""
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be a bool, got {value!r}")
-    return bool(value)
-
-
 def check_Cs(name, C) -> list[float]:
     """Check one weight of the loss or several; return them ascending, each once."""
     is_one = isinstance(C, str) or not np.iterable(C)

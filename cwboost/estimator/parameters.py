@@ -13,7 +13,6 @@ import numpy as np
 from cwboost.callbacks import TimeLimit
 from cwboost.estimator.checks import (
     check_auto,
-    check_bool,
     check_callbacks,
     check_choice,
     check_n_jobs,
@@ -25,7 +24,7 @@ from cwboost.estimator.splits import check_splitter
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.master import LARGEST_C
 from cwboost.solvers.schedule import BoostingSettings
-from cwboost.support.checks import check_number
+from cwboost.support.checks import check_bool, check_number
 
 if TYPE_CHECKING:
     from cwboost.families.contract import WeakLearnerFamily

@@ -15,7 +15,7 @@ from cwboost.kernels import usable_threads
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.fcd import ORDERS, SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
-from cwboost.support.checks import check_number, checked_random_state
+from cwboost.support.checks import check_bool, check_number, checked_random_state
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -135,8 +135,7 @@ def solve_master(
         raise ValueError(f"solver must be 'fcd' or 'lbfgsb', got {solver!r}")
     if order not in ORDERS:
         raise ValueError(f"order must be one of {ORDERS}, got {order!r}")
-    if not isinstance(subspace_steps, bool | np.bool_):
-        raise TypeError(f"subspace_steps must be a bool, got {subspace_steps!r}")
+    check_bool("subspace_steps", subspace_steps)
     check_number("epsilon", epsilon, Real, 0.0)
     check_number("max_working_sets", max_working_sets, Integral, 1)
     check_number("tol", tol, Real, 0.0)

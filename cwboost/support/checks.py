@@ -22,6 +22,13 @@ def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
     return value
 
 
+def check_bool(name, value) -> bool:
+    """Check a parameter that is True or False and return it."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be a bool, got {value!r}")
+    return bool(value)
+
+
 def unmasked(values):
     """Return values as they came; with None, as objects, where the mask of an array hides them."""
     if not np.ma.is_masked(values):
