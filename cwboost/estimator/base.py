@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from cwboost.ensemble import inspection, shapley, tables
-from cwboost.estimator.checks import called, check_n_jobs
+from cwboost.estimator.checks import check_n_jobs, errors_naming
 from cwboost.estimator.export_rules import export_rule, require_votes, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import check_categories
@@ -519,7 +519,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         data=np.asarray(X), feature_names=list(X.columns))``. It takes no frame as data.
         """
         X = self._encoded(X)
-        with called("background"):
+        with errors_naming("background"):
             background = None if background is None else self._encoded(background)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
         require_votes(self)

@@ -15,7 +15,7 @@ from cwboost.support.checks import check_number, checked_random_state, unmasked
 
 
 @contextmanager
-def called(name: str):
+def errors_naming(name: str):
     """Let the errors of a matrix call it by the name of the argument, in place of X."""
     try:
         yield

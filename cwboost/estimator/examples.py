@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from cwboost.ensemble.growing import HISTORY_NAMES
-from cwboost.estimator.checks import called, check_total, check_weight
+from cwboost.estimator.checks import check_total, check_weight, errors_naming
 from cwboost.estimator.input.labels import encode_labels, read_labels
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.problem import Problem, sort_by_class
@@ -76,7 +76,7 @@ def read(arguments: Arguments, schema: InputSchema, check: Callable, class_weigh
     held_out = {}
     for name, (X_held, y, weight) in arguments.held_out().items():
         X_name, y_name, weight_name = names_of_set(name)
-        with called(X_name):
+        with errors_naming(X_name):
             X_held = schema.encode(X_held, check)
         y = encode_labels(y, classes, y_name)
         if len(y) != X_held.shape[0]:
