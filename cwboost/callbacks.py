@@ -266,8 +266,6 @@ class Checkpoint:
         if self.every_seconds is not None:
             due = due or now - self._saved_at >= self.every_seconds
         if due:
-            snapshot = state.snapshot()
-            # Training on partitions goes on from the coefficients: it keeps no other state.
-            snapshot.save(self.path, training_state=bool(getattr(snapshot, "_state", None)))
+            state.snapshot().save(self.path, training_state=True)
             self._saved_at = time.monotonic()
         return False

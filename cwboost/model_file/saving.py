@@ -61,7 +61,8 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     encoder = Encoder()
     model = classifier.model_
     ensemble = model.ensemble
-    state = dict(classifier.__dict__.get(STATE_ATTRIBUTE) or {}) if training_state else {}
+    # That of a snapshot of training on partitions is None: it goes on from the coefficients.
+    state = dict(vars(classifier).get(STATE_ATTRIBUTE) or {}) if training_state else {}
     if training_state and STATE_ATTRIBUTE not in vars(classifier):
         raise ValueError(
             "training_state must be False for a model without one: only fit with warm_start=True "
