@@ -7,7 +7,7 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-PACKAGES = ["cwboost", "lightgbm", "xgboost", "catboost", "numpy", "scipy", "scikit-learn"]
+PACKAGES = ["cwboost", "lightgbm", "xgboost", "numpy", "scipy", "scikit-learn"]
 HEAD = ["measure", "goal", "measured", "", "medians"]
 
 
@@ -111,10 +111,11 @@ def machine():
 
 
 def goals(records):
-    """Return the tables of goals, one per instruction set."""
-    parts = []
-    for chosen in dict.fromkeys(r["instruction_set"] for r in records):
-        own = [r for r in records if r["instruction_set"] == chosen]
+    """Return the tables of goals, one per machine and instruction set."""
+    parts, tables = [], {}
+    for record in records:
+        tables.setdefault((record["machine"], record["instruction_set"]), []).append(record)
+    for (_, chosen), own in tables.items():
         rows = [Row(**r["row"]) for r in own]
         threads = "/".join(str(n) for n in dict.fromkeys(r["threads"] for r in own))
         parts.append(
