@@ -94,7 +94,6 @@ class PartitionedBench:
             names=None if columns.names is None else np.array(columns.names, dtype=object),
             categories=encoding.categories,
         )
-        self._is_sparse = any(report.is_sparse for report in own.values())
         if crew.is_whole:
             self._begin_whole(encoding)
         else:
@@ -143,8 +142,6 @@ class PartitionedBench:
     @cached_property
     def _shared(self) -> SharedExamples | None:
         """Examples on which the client fits init models."""
-        if self._is_sparse:
-            return None
         together = keys_if_shared(self._listed[1]) is not None
         return shared_examples(self._crew, self._setup, together)
 
@@ -164,14 +161,15 @@ class PartitionedBench:
 
     def start(self, model: InitModel | None) -> Start:
         """Return the start of boosting from an init model, or that of the previous fit."""
-        base = None if self.previous is None else self.previous.model.base
-        if self._shared is None or (model is None and base is None):
+        if self.previous is not None:
+            base = self.previous.model.base
+            if base is None or self._shared is None:
+                return Start(base, {})
+            found = self._init_models.start_again(base, self._shared.problem)
+        elif model is None or self._shared is None:
             return Start()
-        problem = self._shared.problem
-        if self.previous is None:
-            found = self._init_models.start(model, problem)
         else:
-            found = self._init_models.start_again(base, problem)
+            found = self._init_models.start(model, self._shared.problem)
         if found.base is None:
             return found
         return replace(found, scores=self._shared.by_partition(found.scores))

@@ -50,16 +50,18 @@ def shared_examples(crew: Crew, setup: Setup, together: bool) -> SharedExamples 
     Of many examples some of which belong `together`, these are whole groups.
     """
     parts = crew.collect(examples_of, setup.encoding, setup, MOST, together)
-    found = PartitionExamples(*map(np.concatenate, zip(*parts.values())))
-    order = np.argsort(found.places)
+    places, _, X, weight, keys = zip(*parts.values())
+    places = np.concatenate(places)
+    order = np.argsort(places)
     totals = setup.class_counts
-    y = np.searchsorted(np.cumsum(totals), found.places[order], side="right").astype(np.int64)
+    y = np.searchsorted(np.cumsum(totals), places[order], side="right").astype(np.int64)
     counts = np.bincount(y, minlength=len(totals))
     if (counts == 0).any():
         return None
-    holder = Holder(found.X)
-    holder.keys = found.keys
-    problem = Problem(holder, rows=order, y=y, counts=counts, weight=found.weight[order])
+    holder = Holder(joined(X))
+    holder.keys = np.concatenate(keys)
+    weight = np.concatenate(weight)[order]
+    problem = Problem(holder, rows=order, y=y, counts=counts, weight=weight)
     return SharedExamples(problem, {index: part.rows for index, part in parts.items()})
 
 

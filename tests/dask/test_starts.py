@@ -1,0 +1,51 @@
+"""Boosting on partitions starts where it starts on one machine, and goes on from there."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+da = pytest.importorskip("dask.array")
+pytest.importorskip("distributed")
+
+from cwboost import CWBoostClassifier  # noqa: E402
+from cwboost.dask import DaskCWBoostClassifier, initial  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("place")
+SETTINGS = {"n_estimators": 3, "random_state": 0, "probability_scale": 2.0}
+
+
+def problem(n=3000):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(n, 6)), 1)
+    y = np.argmax(X[:, :3] + rng.gumbel(size=(n, 3)), axis=1)
+    return X, y
+
+
+def parts(X, y):
+    X = da.from_array(X, chunks=(800, X.shape[1]))
+    return X, da.from_array(y, chunks=800)
+
+
+def test_init_models_that_take_sparse_rows_get_them(client):
+    X, y = problem()
+    init = LogisticRegression()
+    local = CWBoostClassifier(init=init, **SETTINGS).fit(sparse.csr_array(X), y)
+    lazy, labels = parts(X, y)
+    lazy = lazy.map_blocks(sparse.csr_array, meta=sparse.csr_array((0, 0)))
+    there = DaskCWBoostClassifier(init=init, **SETTINGS).fit(lazy, labels)
+    assert there.init_ is not None
+    np.testing.assert_allclose(there.predict_proba(X), local.predict_proba(X), atol=1e-9)
+
+
+def test_a_continued_fit_keeps_its_base_scores(client, monkeypatch):
+    X, y = problem()
+    model = DaskCWBoostClassifier(init="kernel", warm_start=True, **SETTINGS).fit(*parts(X, y))
+    before = model.model_.base
+    assert before is not None
+    # Few examples reach the client, none of them of the only row of class 1.
+    monkeypatch.setattr(initial, "MOST", 100)
+    kept = np.flatnonzero((y != 1) | (np.arange(len(y)) == np.argmax(y == 1)))
+    model.set_params(n_estimators=4).fit(*parts(X[kept], y[kept]))
+    assert model.n_iter_ == 4
+    np.testing.assert_array_equal(model.model_.base(X, 1), before(X, 1))
