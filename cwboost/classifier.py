@@ -294,7 +294,7 @@ class CWBoostClassifier(BoostingClassifier):
             uint8, float32 and float64 are read as they are; other numbers and bools become
             float64. Columns of categories are encoded, see `categorical_features`.
         y : array-like of shape (n_samples,)
-            Bools, integers, whole floats, text or datetime64; at least two classes.
+            Bools, integers, whole floats or text; at least two classes.
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
             Factors of the examples' losses. A common factor of all changes nothing but rounding.
         groups : array-like of shape (n_samples,), default=None

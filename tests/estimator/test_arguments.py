@@ -52,7 +52,7 @@ ODD = {
         "complex": Y + 1j,
         "bytes": np.array([b"a", b"b", b"c"])[Y],
         "durations": np.timedelta64(1, "D") * Y,
-        "no date": np.array(["NaT", "2020-01-01", "2021-01-01"], dtype="M8[D]")[Y],
+        "dates": WEIGHTS["dates"],
         "no number": np.where(Y == 0, np.nan, Y),
         "objects": [{one} for one in Y],
         "decimals": [Decimal(int(one)) for one in Y],

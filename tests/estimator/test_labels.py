@@ -21,6 +21,7 @@ LABELS = {
     "text": ["a", "b", "longer"],
 }
 NULLABLE = {"bools": "boolean", "integers": "Int64", "identifiers": "Int64", "unsigned": "UInt64"}
+ARRAYS = {"text": np.dtypes.StringDType(), "unsigned": np.uint64}
 
 
 def objects(labels):
@@ -31,6 +32,7 @@ def objects(labels):
 CONTAINERS = {
     "list": lambda labels, kind: labels,
     "tuple": lambda labels, kind: tuple(labels),
+    "array": lambda labels, kind: np.array(labels, ARRAYS.get(kind)),
     "array of objects": lambda labels, kind: objects(labels),
     "column of objects": lambda labels, kind: pd.Series(objects(labels)),
     "index": lambda labels, kind: pd.Index(labels),
@@ -118,6 +120,7 @@ def test_a_gap_is_no_label(name):
         ([2**63, -1], "y must hold integers of at most 64 bits, got larger"),
         (objects([2**60 + 1, 0.0]), "y must hold labels of one type, got float and int"),
         ([b"a", b"b"], "y must hold class labels, which are .*, got objects of the type bytes"),
+        (np.array(["2026-01-31"], "M8[D]"), r"y must hold class .*, got datetime64\[D\]"),
     ],
     ids=str,
 )

@@ -19,7 +19,7 @@ TYPES = {
 }
 """Types of labels in containers of objects; a bool is an int, so the order counts."""
 
-LABELS = "class labels, which are bools, integers, text or dates of NumPy"
+LABELS = "class labels, which are bools, integers, whole floats or text"
 
 
 def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
@@ -47,14 +47,14 @@ def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
     is_list = isinstance(y, list | tuple)
     # NumPy would make floats of a list of large integers, and text of one with numbers among text.
     labels = np.asarray(y, dtype=object if is_list else None)
-    if labels.dtype.kind not in "biufUMO":
+    if labels.dtype.kind == "T":
+        labels = labels.astype(object)
+    if labels.dtype.kind not in "biufUO":
         raise ValueError(f"{name} must hold {LABELS}, got {labels.dtype}")
     labels = column_or_1d(labels, warn=warn)
     if labels.dtype.kind == "O":
         _refuse_missing(labels, missing_in(labels), name)
         labels = _of_one_type(labels, name)
-    if labels.dtype.kind == "M":
-        _refuse_missing(labels, np.isnat(labels), name)
     if labels.dtype.kind == "f":
         _refuse_missing(labels, ~np.isfinite(labels), name)
         try:
@@ -66,8 +66,6 @@ def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
 
 def shown(label) -> str:
     """Return a label as messages show it, without the NumPy type."""
-    if isinstance(label, np.datetime64):
-        return str(label)
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
@@ -110,7 +108,7 @@ def encode_labels(y, classes: np.ndarray, name: str = "y") -> np.ndarray:
     labels = read_labels(y, name)
     found = np.zeros(len(labels), dtype=np.int64)
     known = np.zeros(len(labels), dtype=bool)
-    if any({labels.dtype.kind, classes.dtype.kind} <= set(kinds) for kinds in ("biuf", "UO", "M")):
+    if any({labels.dtype.kind, classes.dtype.kind} <= set(kinds) for kinds in ("biuf", "UO")):
         # In the dtype of the classes: a float of both dtypes would merge large integers.
         with np.errstate(invalid="ignore"):
             as_classes = labels.astype(classes.dtype)
