@@ -136,6 +136,18 @@ def test_numbers_with_gaps_are_one_matrix(kind, name):
 
 
 @pytest.mark.parametrize("kind", ["integers", "bools", "words"])
+def test_masked_categories_keep_their_kind(kind):
+    values = np.array(COLUMNS[kind])[:, None]
+    given = np.ma.array(values, mask=AT[:, None])
+    schema = InputSchema.learn(given, get_family("stump")(), [0])
+    expected = InputSchema.learn(values[~AT], get_family("stump")(), [0])
+    np.testing.assert_array_equal(schema.categories[0], expected.categories[0], strict=True)
+    found = expected.encode(values, lambda native: None)
+    found[AT] = np.nan
+    np.testing.assert_array_equal(schema.encode(given, lambda native: None), found)
+
+
+@pytest.mark.parametrize("kind", ["integers", "bools", "words"])
 @pytest.mark.parametrize("name", CATEGORIES)
 def test_categories_with_gaps_are_one_matrix(kind, name):
     expected = matrix(frame(pd.Categorical(gapped(COLUMNS[kind], None))))

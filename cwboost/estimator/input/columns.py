@@ -12,12 +12,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from cwboost.support.checks import unmasked
 from cwboost.support.extras import extra
 
 LONGEST_SHOWN = 100  # characters of a name in a message
 TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 ODD = {"M": "dates or times", "m": "dates or times", "c": "complex numbers"}
-KINDS = {"b": "true and false", "i": "numbers", "u": "numbers", "f": "numbers", "U": "text"}
+KINDS = {"b": "true and false", **dict.fromkeys("iuf", "numbers"), **dict.fromkeys("UT", "text")}
 
 
 def as_columns(X):
@@ -27,7 +28,9 @@ def as_columns(X):
     tables, without a copy. Frames must be in memory, and have one name per column.
     """
     if np.ma.isMaskedArray(X):
-        X = np.where(np.ma.getmaskarray(X), np.nan, np.ma.getdata(X))
+        if X.dtype.kind in "iuf":
+            X = np.where(np.ma.getmaskarray(X), np.nan, np.ma.getdata(X))
+        X = np.asarray(unmasked(X))
     if sparse.issparse(X) or isinstance(X, np.ndarray):
         return _of_two_dimensions(X)
     try:
