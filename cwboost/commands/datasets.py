@@ -35,6 +35,8 @@ def run(args) -> int:
         folder = DEFAULT
     if args.action == "fetch" and args.name is None:
         raise CommandError("fetch must have the name of a data set, got none")
+    if args.action == "list" and args.name is not None:
+        raise CommandError(f"list must have no name, got {args.name}: fetch takes one")
     from cwboost.datasets.fetching import fetch, overview
 
     if args.action == "fetch":

@@ -1,9 +1,9 @@
 """Measure a saved model on labelled examples: errors, probabilities, classes, prediction sets.
 
 The features are the columns that have the names of the model's; without names they go by place.
-The label is the column that the model does not know, or the last of several, unless --label names
-one. Rows of the confusion matrix are true classes, columns predicted ones; if it is too wide for a
-screen, the commonest confusions stand in its place.
+The label is the column that the model does not know, the last one of the file if there are several,
+unless --label names it. Rows of the confusion matrix are true classes, columns predicted ones; if
+it is too wide for a screen, the commonest confusions stand in its place.
 
 AUC is the mean area under the ROC curve of a class against the others. The calibration error is the
 expected difference between the probability of the predicted class and the share of predictions that

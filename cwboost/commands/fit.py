@@ -8,7 +8,7 @@ categories; --set categorical_features=[0,2] adds columns of numbers, by place. 
 numbers of dates: year, month, weekday, hour and seconds since 1970; predict and evaluate then do
 the same. An interrupted fit saves the finished rounds.
 
---groups COLUMN keeps rows together that have one value there, such as those of one patient, and
+--groups COLUMN keeps rows together that have one value there, such as those of one patient, or
 --time COLUMN orders the rows: whatever is held out of training is whole groups, or the last part of
 time.
 
@@ -33,7 +33,8 @@ from cwboost.commands._models import known_labels
 from cwboost.commands._tables.npz import has_test_part
 from cwboost.commands._tables.options import Table, Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
-from cwboost.estimator.input.columns import quoted
+from cwboost.estimator.input.categories import categorical_places
+from cwboost.estimator.input.columns import as_columns, quoted
 from cwboost.support.extras import install
 
 # Why training ended before the last round, by the classifier's `stop_reason_`.
@@ -99,10 +100,11 @@ def add_arguments(parser) -> None:
     reading.add_argument(
         "--dates", action="append", default=[], metavar="COLUMN", help="column of dates"
     )
-    reading.add_argument(
+    held_out = reading.add_mutually_exclusive_group()
+    held_out.add_argument(
         "--groups", metavar="COLUMN", help="column of groups, which stay together; no feature"
     )
-    reading.add_argument(
+    held_out.add_argument(
         "--time",
         metavar="COLUMN",
         help="column of dates or numbers by whose order the last part is held out; no feature, "
@@ -126,9 +128,8 @@ def run(args) -> int:
     _refuse_unique(args, table)
     given = classifier.categorical_features
     if table.categories and isinstance(given, list | tuple):  # by --set
-        named = table.names if given and isinstance(given[0], str) else None
-        own = [named[place] if named else place for place in table.categories]
-        classifier.set_params(categorical_features=[*given, *(c for c in own if c not in given)])
+        places = {*categorical_places(as_columns(table.X), given), *table.categories}
+        classifier.set_params(categorical_features=sorted(places))
     train, valid = _split(args, table)
     sets = [("training", train), ("validation", valid), ("test", _test_part(args, table))]
     measured = [(name, one.X, one.y) for name, one in sets if one is not None]

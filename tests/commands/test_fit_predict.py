@@ -170,6 +170,7 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         (["fit", data, model, "--rounds", 0], "error: --rounds must be >= 1, got 0"),
         (["fit", data, model, "--seed", -1], "error: --seed must be None, an integer from 0"),
         (["evaluate", model, features], "must have 10 features, got 9"),
+        (["datasets", "list", "VOWEL"], "list must have no name, got VOWEL"),
         (["fit", data, model, "--history", tmp_path / "no" / "h.csv"], "must be in a folder"),
     ]
     capsys.readouterr()
@@ -267,6 +268,28 @@ def test_columns_of_text_are_categories(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines() == ["label", "1", "2"]
     assert run("inspect", model) == 0
     assert "town in {" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("given", ["[True, False, False]", "[0]", "['code']"])
+def test_columns_of_numbers_are_added_to_those_of_text(given, tmp_path):
+    data, model = tmp_path / "towns.csv", tmp_path / "model.cwb"
+    data.write_text("code,size,town,kind\n" + "3,1,Ulm,a\n4,2,Hof,b\n" * 9)
+    fit = ["fit", data, model, "--weak-learner", "stump", "--rounds", 2, "--quiet"]
+    assert run(*fit, "--set", f"categorical_features={given}") == 0
+    assert list(load_model(model).categories_) == [0, 2]
+
+
+@pytest.mark.parametrize("write", [pd.DataFrame.to_csv, pd.DataFrame.to_parquet])
+def test_truth_values_are_numbers_or_the_categories_of_the_model(write, tmp_path, capsys):
+    open_ = np.tile([True, False, None], 9)
+    X = pd.DataFrame({"as category": pd.Categorical(open_), "as number": open_})
+    y = np.where(X["as category"].isna(), "unknown", np.where(X["as number"], "yes", "no"))
+    clf = CWBoostClassifier("stump", init=None, n_estimators=9, random_state=0).fit(X, y)
+    clf.save(tmp_path / "model.cwb")
+    data = tmp_path / ("data.csv" if write is pd.DataFrame.to_csv else "data.parquet")
+    write(X.astype(object), data, index=False)
+    assert run("predict", tmp_path / "model.cwb", data, "--quiet") == 0
+    assert capsys.readouterr().out.split()[1:] == clf.predict(X).tolist() == y.tolist()
 
 
 def test_categories_that_the_model_does_not_know_are_named(tmp_path, capsys):

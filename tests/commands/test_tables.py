@@ -152,6 +152,9 @@ ERRORS = [
     ("3,1\n", {"label": "2"}, r"--label must be a name or in -2\.\.1, got '2'"),
     ("a,b\n1,2\n", {"drop": ["z"]}, "--drop must be a name or in .*, got 'z'"),
     ("x\ny\nx\n", {"label": "0"}, "must have 1 features, got 0 .*--sep sets the separator"),
+    *(("1,2,3\n", LAST | left_out, "column 2 must not be left out: it is the label")
+      for left_out in ({"drop": ["2"]}, {"groups": "2"}, {"time": "2"})),
+    ("a,a_hour,b\n1,2,3\n", B | {"dates": ["a"]}, r"must make new names for .*, got \['a_hour'\]"),
     ("1,2\n", LAST | {"dates": ["0"]}, "must have a header line for --dates"),
     ("a,b\n1,2\n", LAST | {"dates": ["b"]}, "'b' must be a feature for --dates, got one"),
     ("a\n", {"sep": "ab"}, "--sep must be one character"),
@@ -177,6 +180,12 @@ def test_amounts_that_become_categories_are_named(amount, read):
     assert list(table.categories) == [0]
 
 
+@pytest.mark.parametrize("mark", ".,")
+def test_rows_are_in_the_order_of_time(mark, read):
+    text = f"t;a;b\n1{mark}5;1;x\n0{mark}5;2;y\n1;3;z\n"
+    assert read(text, label="b", time="t", decimal=mark).y.tolist() == ["y", "z", "x"]
+
+
 @pytest.mark.parametrize(
     "dates",
     [
@@ -195,7 +204,9 @@ def test_dates_become_numbers(dates, read):
     if "T" in dates[1]:
         wanted[1, 3:] += 6, 6.5 * 3600
     np.testing.assert_array_equal(table.X.to_numpy(dtype=float), wanted)
-    # A model with such features needs the column, and no option.
+    # A model with such features needs the column, and no option; all of them, not one of that name.
+    with pytest.raises(ValueError, match=r"lacks \['when_year'\]"):
+        read(f"when;z\n{rows}", trained=Trained(1, ["when_year"]))
     other = read(f"when;z\n{rows}", trained=Trained(5, table.names))
     np.testing.assert_array_equal(other.X.to_numpy(dtype=float), wanted)
     for odd in ("9:30", "soon"):
@@ -208,6 +219,9 @@ def test_npz(tmp_path):
     np.savez(path, X_train=X, y_train=y, X_test=X[:1], y_test=y[:1])
     assert read_table(path).y.tolist() == ["a", "b", "c"]
     assert read_table(path, part="test").y.tolist() == ["a"]
+    for option in ({"drop": ["0"]}, {"dates": ["0"]}, {"groups": "0"}, {"time": "0"}):
+        with pytest.raises(ValueError, match="must be a table of named columns for --"):
+            read_table(path, **option)
     for arrays, message in (
         ({"X": X[0], "y": y}, r"must have a matrix X of numbers, got shape \(3,\)"),
         ({"X": X[:0], "y": y[:0]}, r"must have a matrix X .* got shape \(0, 3\)"),

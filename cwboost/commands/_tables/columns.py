@@ -24,7 +24,7 @@ def as_feature(stored: Stored, column, decimal: str, for_model: bool):
     if is_numeric_dtype(values.dtype):
         return values
     if kind in ("boolean", "empty", "integer", "floating", "decimal"):  # with gaps
-        return values.astype(np.float64)
+        return values.astype("boolean" if kind == "boolean" else np.float64)
     if kind not in ("string", "categorical"):
         raise _neither(stored, column, kind)
     if stored.is_text:
@@ -34,8 +34,8 @@ def as_feature(stored: Stored, column, decimal: str, for_model: bool):
     words = strip(stored.frame[column])
     first = quoted(words.dropna().iloc[0]) if words.count() else ""
     if stored.is_text:
-        if values.isna().all():
-            values = words.str.lower().map({"true": 1.0, "false": 0.0}).astype(np.float64)
+        if values.isna().all() and words.notna().any():
+            values = words.str.lower().map({"true": True, "false": False}).astype("boolean")
         odd = words[values.isna() & words.notna()]
         if not len(odd):
             return values
@@ -83,14 +83,14 @@ def as_times(stored: Stored, column):
     return times.dt.tz_localize(None)
 
 
-def as_key(stored: Stored, column, is_time: bool):
+def as_key(stored: Stored, column, decimal: str, is_time: bool):
     """Return a column of groups, or of times as numbers or dates; an empty field is an error."""
     from pandas.api.types import is_numeric_dtype
 
     values = stored.frame[column]
     if not is_numeric_dtype(values):
         words = strip(values) if stored.is_text else values
-        found = numbers(words, ".") if is_time and stored.is_text else words
+        found = numbers(words, decimal) if is_time and stored.is_text else words
         values = as_times(stored, column) if is_time and not found.notna().any() else found
     if (empty := values.isna().to_numpy()).any():
         what = "must hold a time in every row" if is_time else "must name the group of every row"

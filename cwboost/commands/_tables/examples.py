@@ -43,7 +43,9 @@ def examples_of(stored: Stored, options: Options) -> Table:
     elif not stored.has_names:
         X.columns = range(X.shape[1])
     groups, times = (
-        None if one is None or trained else as_key(stored, _find(stored, one, argument), is_time)
+        None
+        if one is None or trained
+        else as_key(stored, _find(stored, one, argument), options.decimal, is_time)
         for one, argument, is_time in (
             (options.groups, "--groups", False),
             (options.time, "--time", True),
@@ -76,7 +78,7 @@ def _choose(stored: Stored, options: Options):
             column = None if spec is None else _find(stored, spec, argument)
             gone += [column] if column is not None and spec not in options.dates else []
     kept = [column for column in frame if column not in {*gone, *index}]
-    features = [_source(name, frame) for name in names or ()]
+    features = [_source(name, frame, names) for name in names or ()]
     unknown = [column for column in kept if column not in dict(features)]
     label = None
     if options.label is not None:
@@ -90,6 +92,8 @@ def _choose(stored: Stored, options: Options):
                 f"must not be a feature of the model: --label names it, one of [{listed(unknown)}]"
             )
             raise stored.error(what, label)
+        if label not in kept:
+            raise stored.error("must not be left out: it is the label (--label names it)", label)
     kept = [column for column in kept if column != label]
     if names:
         absent = [column for column, _ in features if column not in kept]
@@ -105,6 +109,8 @@ def _choose(stored: Stored, options: Options):
     for column in dates:
         if column not in kept:
             raise stored.error("must be a feature for --dates, got one that is left out", column)
+        if same := [name for part in PARTS if (name := f"{column}_{part}") in kept]:
+            raise stored.error(f"must make new names for --dates, got [{listed(same)}]", column)
     features = [(c, part) for c in kept for part in (PARTS if c in dates else (None,))]
     n_features = trained.n_features if trained else max(len(features), 1)
     if len(features) != n_features:
@@ -113,11 +119,15 @@ def _choose(stored: Stored, options: Options):
     return label, features
 
 
-def _source(feature: str, frame) -> tuple[str, str | None]:
-    """Return the column that a feature of the model is made of, and the part of its dates."""
+def _source(feature: str, frame, names) -> tuple[str, str | None]:
+    """Return the column that a feature of the model is made of, and the part of its dates.
+
+    Of a column of dates, all parts are among the `names` of the features.
+    """
     for part in PARTS:
         column = feature.removesuffix(f"_{part}")
-        if feature not in frame and column != feature and column in frame:
+        parts = {f"{column}_{each}" for each in PARTS}
+        if feature not in frame and column in frame and feature in parts <= set(names):
             return column, part
     return feature, None
 

@@ -19,8 +19,9 @@ def read_npz(path: Path, options: Options) -> Table:
         names = f"X_{options.part}", f"y_{options.part}"
         files, arrays = _load(path, names)
         notes = [f"arrays {' and '.join(arrays)}"]
-    if options.groups is not None or options.time is not None:
-        raise ValueError(f"{path} must be a table of named columns for --groups and --time")
+    for argument in ("drop", "dates", "groups", "time"):
+        if getattr(options, argument):
+            raise ValueError(f"{path} must be a table of named columns for --{argument}")
     X, y = map(arrays.get, names)
     trained, wrong = options.trained, None
     if X is None or (y is None and options.needs_labels):

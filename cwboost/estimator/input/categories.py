@@ -63,7 +63,7 @@ def in_order_of(known: Mapping, learned: Mapping) -> dict[int, np.ndarray]:
 
 def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """Return the sorted categories of columns and their counts; see `learn_categories`."""
-    places = _categorical_places(X, categorical_features)
+    places = categorical_places(X, categorical_features)
     if places and sparse.issparse(X):
         raise ValueError(
             "categorical_features needs a dense X, got a sparse matrix: pass a frame or an array, "
@@ -79,7 +79,7 @@ def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.
     return learned
 
 
-def _categorical_places(X, categorical_features) -> list[int]:
+def categorical_places(X, categorical_features) -> list[int]:
     """Return the places of the columns that hold categories, ascending.
 
     "from_dtype" selects the columns of a frame with a categorical dtype, None none, and an array a
