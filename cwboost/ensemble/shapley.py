@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.prediction.shapley import ShapleySum, ShapleyTree, count_cover
+from cwboost._kernels.prediction.shapley import ShapleySum, count_cover
 from cwboost.ensemble.directed_shapley import DirectedShapley
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
@@ -17,7 +17,7 @@ from cwboost.kernels import usable_threads
 from cwboost.support.samples import evenly_spaced
 
 NODES_AT_ONCE = 2**14
-ROWS_AT_ONCE = 2**11
+ROWS_AT_ONCE, VALUES_AT_ONCE = 2**11, 2**18
 
 DIRECTED_ROWS = 100
 """Largest number of background examples from which values of directions are computed."""
@@ -93,25 +93,29 @@ def tree_shapley(
         Mean scores of the background. The values of a row and these add up to its scores, up to
         rounding.
     """
-    values, base = np.zeros((*X.shape, coef.shape[1])), np.zeros(coef.shape[1])
+    n_scores = coef.shape[1]
+    values, base = np.zeros((*X.shape, n_scores)), np.zeros(n_scores)
     cover = node_counts(trees, background) if background is not None else trees.node_cover()
-    output = trees.output.reshape(-1, trees.n_outputs)
-    arrays = trees.feature, trees.left, output, cover.astype(np.float64)
+    cover, outputs = cover.astype(np.float64), trees.output.reshape(-1, trees.n_outputs)
+    used = np.unique(trees.feature[trees.feature >= 0])
+    # A leaf has -1 in place of a feature.
+    feature = np.where(trees.feature < 0, -1, np.searchsorted(used, trees.feature))
+    feature = feature.astype(np.int32)
     for first, last in _parts(trees):
-        ends = list(pairwise(trees.offsets[first : last + 1].tolist()))
-        prepared = [ShapleyTree(*(array[a:b] for array in arrays), _quadrature) for a, b in ends]
-        own = coef[first:last]
-        # Without BLAS, which ends the process if it gets no memory.
-        means = [np.einsum("n,nk->k", cover[a:b], output[a:b]) / cover[a] for a, b in ends]
+        nodes = slice(trees.offsets[first], trees.offsets[last])
+        offsets, own = trees.offsets[first : last + 1] - nodes.start, coef[first:last]
+        roots, passing, output = offsets[:-1], cover[nodes, None], outputs[nodes]
+        means = np.add.reduceat(passing * output, roots) / passing[roots]
         base += (own.toarray() * means).sum(axis=0)
-        shapley = ShapleySum(prepared, own, X.shape[1])
-        comparisons = _Comparisons(trees, slice(trees.offsets[first], trees.offsets[last]))
-        for rows in _chunks(X.shape[0]):
+        tree = feature[nodes], trees.left[nodes], output, cover[nodes]
+        shapley = ShapleySum(offsets, *tree, own, len(used), _quadrature)
+        comparisons = _Comparisons(trees, nodes)
+        for rows in _chunks(X.shape[0], len(used) * n_scores):
             n_rows = rows.stop - rows.start
-            blocks = np.zeros((-(-n_rows // 8), coef.shape[1], X.shape[1], 8))
+            blocks = np.zeros((-(-n_rows // 8), n_scores, len(used), 8))
             shapley.add(comparisons.sides(X[rows]), blocks, usable_threads(n_threads))
-            by_row = blocks.transpose(0, 3, 2, 1).reshape(-1, *values.shape[1:])
-            values[rows] += by_row[:n_rows]
+            by_row = blocks.transpose(0, 3, 2, 1).reshape(8 * len(blocks), len(used), n_scores)
+            values[rows, used] += by_row[:n_rows]
     return values, base
 
 
@@ -166,6 +170,8 @@ def _quadrature(n: int) -> tuple[np.ndarray, np.ndarray]:
     return 0.5 + 0.5 * points, 0.5 * weights
 
 
-def _chunks(n_rows: int) -> list[slice]:
-    starts = range(0, n_rows, ROWS_AT_ONCE)
-    return [slice(start, min(start + ROWS_AT_ONCE, n_rows)) for start in starts]
+def _chunks(n_rows: int, n_values: int = 1) -> list[slice]:
+    """Return slices of rows, of a multiple of eight each, that have few values together."""
+    size = max(8, min(ROWS_AT_ONCE, VALUES_AT_ONCE // max(1, n_values) // 8 * 8))
+    starts = range(0, n_rows, size)
+    return [slice(start, min(start + size, n_rows)) for start in starts]

@@ -41,8 +41,9 @@ def with_importances(model: FittedModel, X) -> FittedModel:
     if values is None:
         return replace(model, importances=None)
     # Relative to the largest, so that no square overflows.
-    largest = np.abs(values).max(initial=0.0)
-    squares = np.square(values / (largest or 1.0)).sum(axis=(0, 2))
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    values /= largest or 1.0
+    squares = np.square(values, out=values).sum(axis=(0, 2))
     return replace(model, importances=squares / (squares.sum() or 1.0))
 
 

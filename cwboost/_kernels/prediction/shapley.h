@@ -34,6 +34,7 @@ typedef struct {
     int32_t slot;       /* its feature's place among those of the tree */
     int32_t is_right;
     int32_t is_leaf;
+    int32_t n_features; /* number of features on the path to it */
 } cwb_shapley_node;
 
 /* For one node and point. Factors of P: o = 1; o = 0, but 1 before; 0 before. And the gains per G,

@@ -1,12 +1,11 @@
 """Shapley values of weighted sums of binary trees: the trees, and blocks of rows over threads.
 
-See shapley.h for the mathematics. A `ShapleyTree` holds what does not depend on the rows: the nodes
+See shapley.h for the mathematics. A `ShapleySum` holds what does not depend on the rows: the nodes
 with their nodes before of the same feature, and the tables of factors.
 """
 
 from cython.parallel cimport prange
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 import numpy as np
@@ -16,7 +15,7 @@ from cwboost._kernels.common.openmp cimport omp_get_thread_num
 
 cdef extern from "prediction/shapley.h" nogil:
     ctypedef struct cwb_shapley_node:
-        int32_t parent, before, comparison, slot, is_right, is_leaf
+        int32_t parent, before, comparison, slot, is_right, is_leaf, n_features
     ctypedef struct cwb_shapley_step:
         double both, lost, neither, gain_both, gain_lost
     ctypedef struct cwb_shapley_tree:
@@ -47,74 +46,65 @@ cdef void fill_step(cwb_shapley_step *step, double z, double z_before, bint has_
     step.gain_lost = weight * (-1 / (1 - t) - gain_before)
 
 
-cdef class ShapleyTree:
-    """One tree, ready for `ShapleySum`.
+cdef int32_t node_before(const cwb_shapley_node *nodes, int32_t v, int32_t slot) noexcept nogil:
+    """Return the nearest node, from v upward, below a comparison of a feature; -1 if none."""
+    while v > 0 and nodes[v].slot != slot:
+        v = nodes[v].parent
+    return v if v > 0 else -1
 
-    `outputs` are (n_nodes, n_outputs), `cover` is the weight of the examples of the background that
-    reach each node, and ``quadrature(n)`` returns n points in (0, 1) and their weights. `features`
-    are those of the tree, ascending.
+
+cdef int64_t lay_out(
+    cwb_shapley_tree *tree, const int32_t *feature, const int32_t *left, const double *cover,
+    int32_t *slot_of, int32_t *features, double *z
+) noexcept nogil:
+    """Fill the nodes of a tree, its features, and the proportions z of its nodes.
+
+    `slot_of` is -1 for every feature, before and after. Returns the largest number of features on a
+    path, at least 1.
     """
+    cdef cwb_shapley_node *nodes = <cwb_shapley_node *> tree.nodes
+    cdef cwb_shapley_node *node
+    cdef int32_t n_inner = 0, n_slots = 0, v, u
+    cdef int64_t most = 1
+    cdef double share
+    nodes[0].parent = nodes[0].before = -1
+    nodes[0].n_features = 0
+    for v in range(<int32_t> tree.n_nodes):
+        nodes[v].is_leaf = feature[v] < 0
+        if feature[v] < 0:
+            continue
+        if slot_of[feature[v]] < 0:
+            slot_of[feature[v]], features[n_slots] = n_slots, feature[v]
+            n_slots += 1
+        for u in range(left[v], left[v] + 2):
+            node = nodes + u
+            node.parent, node.comparison, node.slot = v, n_inner, slot_of[feature[v]]
+            node.is_right = u > left[v]
+            node.before = node_before(nodes, v, node.slot)
+            node.n_features = nodes[v].n_features + (node.before < 0)
+            share = cover[u] / cover[v] if cover[v] > 0 else 0.5
+            z[u] = share * (z[node.before] if node.before >= 0 else 1)
+            most = max(most, node.n_features)
+        n_inner += 1
+    for v in range(n_slots):
+        slot_of[features[v]] = -1
+    tree.n_slots = n_slots
+    return most
 
-    cdef cwb_shapley_tree tree
-    cdef cwb_shapley_node *nodes
-    cdef cwb_shapley_step *steps
-    cdef readonly object features
-    cdef const int8_t[:, ::1] outputs
 
-    def __cinit__(self, const int32_t[::1] feature, const int32_t[::1] left,
-                  const int8_t[:, ::1] outputs, const double[::1] cover, quadrature):
-        cdef Py_ssize_t n = feature.shape[0], v, u, q, n_points, most = 1
-        cdef int32_t n_inner = 0
-        cdef double share
-        cdef double[::1] z = np.ones(n)
-        cdef int64_t[::1] n_distinct = np.zeros(n, dtype=np.int64)
-        cdef const double[::1] points, weights
-        self.nodes = <cwb_shapley_node *> malloc(n * sizeof(cwb_shapley_node))
-        if self.nodes == NULL:
-            raise MemoryError("tree of Shapley values")
-        whole = np.asarray(feature)
-        self.features, slots = np.unique(whole[whole >= 0], return_inverse=True)
-        cdef const int64_t[::1] slot = slots.astype(np.int64)
-        self.nodes[0].parent = self.nodes[0].before = -1
-        for v in range(n):
-            self.nodes[v].is_leaf = feature[v] < 0
-            if feature[v] < 0:
-                continue
-            for u in range(left[v], left[v] + 2):
-                self.nodes[u].parent = <int32_t> v
-                self.nodes[u].comparison = n_inner
-                self.nodes[u].slot = <int32_t> slot[n_inner]
-                self.nodes[u].is_right = u > left[v]
-                share = cover[u] / cover[v] if cover[v] > 0 else 0.5
-                self.nodes[u].before = self.node_before(<int32_t> v, self.nodes[u].slot)
-                z[u] = share * (z[self.nodes[u].before] if self.nodes[u].before >= 0 else 1)
-                n_distinct[u] = n_distinct[v] + (self.nodes[u].before < 0)
-                most = max(most, n_distinct[u])
-            n_inner += 1
-        n_points = (most + 1) // 2
-        points, weights = quadrature(n_points)
-        self.steps = <cwb_shapley_step *> malloc(n * n_points * sizeof(cwb_shapley_step))
-        if self.steps == NULL:
-            raise MemoryError("tree of Shapley values")
-        for q in range(n_points):
-            for v in range(1, n):
-                u = self.nodes[v].before
-                fill_step(self.steps + q * n + v, z[v], z[u] if u >= 0 else 1, u >= 0,
-                          points[q], weights[q])
-        self.tree.nodes, self.tree.steps = self.nodes, self.steps
-        self.tree.n_nodes, self.tree.n_points, self.outputs = n, n_points, outputs
-        self.tree.outputs, self.tree.n_outputs = &outputs[0, 0], outputs.shape[1]
-        self.tree.n_slots = len(self.features)
-
-    cdef int32_t node_before(self, int32_t v, int32_t slot) noexcept:
-        """Return the nearest node, from v upward, below a comparison of a feature; -1 if none."""
-        while v > 0 and self.nodes[v].slot != slot:
-            v = self.nodes[v].parent
-        return v if v > 0 else -1
-
-    def __dealloc__(self):
-        free(self.nodes)
-        free(self.steps)
+cdef cwb_shapley_step *fill_steps(
+    const cwb_shapley_tree *tree, const double *z, const double[:, ::1] points,
+    cwb_shapley_step *steps
+) noexcept nogil:
+    """Fill the factors and gains of a tree, from `steps` on; return their end."""
+    cdef int64_t q, v, before, n = tree.n_nodes
+    for q in range(tree.n_points):
+        for v in range(1, n):
+            before = tree.nodes[v].before
+            fill_step(steps + v, z[v], z[before] if before >= 0 else 1, before >= 0, points[0, q],
+                      points[1, q])
+        steps += n
+    return steps
 
 
 cdef struct Scratch:
@@ -140,7 +130,7 @@ cdef void add_block(
 
 cdef struct Term:
     # A tree with its place among the comparisons of all, its features and its coefficients.
-    const cwb_shapley_tree *tree
+    cwb_shapley_tree tree
     const int32_t *features
     const double *coef
     const int32_t *scores
@@ -148,47 +138,61 @@ cdef struct Term:
 
 
 cdef class ShapleySum:
-    """Shapley values of a weighted sum of the trees of a list of `ShapleyTree`.
+    """Shapley values of a weighted sum of trees.
 
-    `coef` is a csr_array of shape (n_trees, n_scores).
+    Tree t has the nodes from offsets[t] on; `left` counts from there, and `feature` is -1 in
+    leaves. `outputs` are (n_nodes, n_outputs), `cover` is the weight of the examples of the
+    background that reach each node, and `coef` is a csr_array of shape (n_trees, n_scores).
+    ``quadrature(n)`` returns n points in (0, 1) and their weights.
     """
 
-    cdef list trees
+    cdef object arrays  # that the terms point to
     cdef Term *terms
-    cdef int64_t n_features, n_comparisons, most_nodes, most_values
-    cdef const double[::1] data
-    cdef const int32_t[::1] indices
-    cdef list features
+    cdef int64_t n_trees, n_features, n_comparisons, most_nodes, most_values
 
-    def __cinit__(self, trees, coef, int64_t n_features):
-        cdef Py_ssize_t t, n = len(trees)
-        cdef ShapleyTree tree
-        cdef const int32_t[::1] features
-        cdef const int64_t[::1] indptr = coef.indptr.astype(np.int64)
-        self.trees, self.features, self.n_features = trees, [], n_features
+    def __cinit__(self, const int64_t[::1] offsets, const int32_t[::1] feature,
+                  const int32_t[::1] left, const int8_t[:, ::1] outputs, const double[::1] cover,
+                  coef, int64_t n_features, quadrature):
+        cdef int64_t t, first, n = offsets.shape[0] - 1, n_nodes = feature.shape[0], n_steps = 0
+        cdef int64_t[::1] n_points = np.empty(n, dtype=np.int64)
+        cdef int32_t[::1] slot_of = np.full(n_features, -1, dtype=np.int32)
+        cdef double[::1] z = np.ones(n_nodes)
+        cdef int32_t[::1] features = np.empty(n_nodes, dtype=np.int32)
+        cdef uint8_t[::1] nodes = np.empty(n_nodes * sizeof(cwb_shapley_node), dtype=np.uint8)
+        cdef uint8_t[::1] terms = np.zeros((n + 1) * sizeof(Term), dtype=np.uint8)
         # One more, so that there is an address.
-        self.data = np.append(coef.data, 0.0)
-        self.indices = np.append(coef.indices, 0).astype(np.int32)
-        self.terms = <Term *> malloc(max(1, n) * sizeof(Term))
-        if self.terms == NULL:
-            raise MemoryError("trees of Shapley values")
+        cdef const double[::1] data = np.append(coef.data, 0.0)
+        cdef const int32_t[::1] indices = np.append(coef.indices, 0).astype(np.int32)
+        cdef const int64_t[::1] indptr = coef.indptr.astype(np.int64)
+        cdef Term *term
+        self.terms, self.n_trees, self.n_features = <Term *> &terms[0], n, n_features
         self.n_comparisons, self.most_nodes, self.most_values = 0, 1, 1
         for t in range(n):
-            tree = trees[t]
-            features = np.append(tree.features, 0).astype(np.int32)
-            self.features.append(features)
-            self.terms[t].tree = &tree.tree
-            self.terms[t].features = &features[0]
-            self.terms[t].coef = &self.data[indptr[t]]
-            self.terms[t].scores = &self.indices[indptr[t]]
-            self.terms[t].n_coef = indptr[t + 1] - indptr[t]
-            self.terms[t].first_comparison = self.n_comparisons
-            self.n_comparisons += tree.tree.n_nodes // 2
-            self.most_nodes = max(self.most_nodes, tree.tree.n_nodes)
-            self.most_values = max(self.most_values, tree.tree.n_slots * tree.tree.n_outputs)
-
-    def __dealloc__(self):
-        free(self.terms)
+            term, first = self.terms + t, offsets[t]
+            term.tree.nodes = <cwb_shapley_node *> &nodes[0] + first
+            term.tree.outputs, term.tree.n_outputs = &outputs[first, 0], outputs.shape[1]
+            term.tree.n_nodes = offsets[t + 1] - first
+            term.features, term.coef = &features[first], &data[indptr[t]]
+            term.scores, term.n_coef = &indices[indptr[t]], indptr[t + 1] - indptr[t]
+            term.first_comparison = self.n_comparisons
+            n_points[t] = (1 + lay_out(&term.tree, &feature[first], &left[first], &cover[first],
+                                       &slot_of[0], &features[first], &z[first])) // 2
+            n_steps += n_points[t] * term.tree.n_nodes
+            self.n_comparisons += term.tree.n_nodes // 2
+            self.most_nodes = max(self.most_nodes, term.tree.n_nodes)
+            self.most_values = max(self.most_values, term.tree.n_slots * outputs.shape[1])
+        cdef double[::1] steps = np.empty((n_steps + 1) * sizeof(cwb_shapley_step) // 8)
+        cdef cwb_shapley_step *step = <cwb_shapley_step *> &steps[0]
+        cdef const double[:, ::1] points
+        tables = {}
+        for t in range(n):
+            term = self.terms + t
+            if n_points[t] not in tables:
+                tables[n_points[t]] = np.array(quadrature(n_points[t]))
+            points = tables[n_points[t]]
+            term.tree.n_points, term.tree.steps = n_points[t], step
+            step = fill_steps(&term.tree, &z[offsets[t]], points, step)
+        self.arrays = outputs, features, nodes, terms, data, indices, steps
 
     def add(self, const uint8_t[:, ::1] right, double[:, :, :, ::1] out, int n_threads):
         """Add the values of the rows to `out`, (n_blocks, n_scores, n_features, 8).
@@ -196,7 +200,7 @@ cdef class ShapleySum:
         Bit k of entry (b, c) of `right`, (n_blocks, n_comparisons), is set if row ``8 * b + k``
         goes right at comparison c.
         """
-        cdef Py_ssize_t n_blocks = right.shape[0], n_trees = len(self.trees), b
+        cdef Py_ssize_t n_blocks = right.shape[0], b
         if n_blocks == 0 or self.n_comparisons == 0:
             return
         memory = np.empty((n_threads, 24 * self.most_nodes + 8 * self.most_values))
@@ -204,7 +208,7 @@ cdef class ShapleySum:
         cdef double[:, ::1] memory_ = memory
         cdef uint8_t[:, ::1] known_ = known
         for b in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
-            run_block(self.terms, n_trees, &right[b, 0], &known_[omp_get_thread_num(), 0],
+            run_block(self.terms, self.n_trees, &right[b, 0], &known_[omp_get_thread_num(), 0],
                       &memory_[omp_get_thread_num(), 0], self.most_nodes, self.n_features,
                       &out[b, 0, 0, 0])
 
@@ -219,7 +223,7 @@ cdef void run_block(
     work.known, work.products, work.values = known, memory, memory + 24 * most_nodes
     for t in range(n_trees):
         if trees[t].n_coef > 0 and trees[t].tree.n_slots > 0:
-            add_block(trees[t].tree, right + trees[t].first_comparison, &work, trees[t].features,
+            add_block(&trees[t].tree, right + trees[t].first_comparison, &work, trees[t].features,
                       trees[t].coef, trees[t].scores, trees[t].n_coef, n_features, out)
 
 
