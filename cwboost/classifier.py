@@ -13,7 +13,7 @@ from cwboost.automatic import recipe
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.bench import Bench
 from cwboost.estimator.checks import generator_of
-from cwboost.estimator.examples import Arguments, read
+from cwboost.estimator.examples import Arguments, Examples, read
 from cwboost.estimator.fitting import Fitting
 from cwboost.estimator.initial import InitFitter
 from cwboost.estimator.parameters import Parameters
@@ -390,7 +390,7 @@ class CWBoostClassifier(BoostingClassifier):
         check_is_fitted(self)
         Cs = checked_Cs(C, X_val is not None)
         arguments = Arguments(X, y, sample_weight, groups, X_val, y_val)
-        examples = read(arguments, self._schema, self._check_columns, self.class_weight)
+        examples = self._read(arguments)
         if not np.array_equal(examples.classes, self.classes_):
             raise ValueError(f"y must have the classes {self.classes_}, got {examples.classes}")
         wanted = Parameters.of(self)
@@ -444,7 +444,7 @@ class CWBoostClassifier(BoostingClassifier):
         check_has_leaves(self.ensemble_)
         wanted = Parameters.of(self)
         arguments = Arguments(X, y, sample_weight, groups, X_val, y_val)
-        examples = read(arguments, self._schema, self._check_columns, self.class_weight)
+        examples = self._read(arguments)
         if not np.isin(examples.classes, self.classes_).all():
             raise ValueError(
                 f"y must have the classes {self.classes_} or some of them, got {examples.classes}: "
@@ -460,6 +460,11 @@ class CWBoostClassifier(BoostingClassifier):
             n_threads=wanted.n_threads,
         )
         return self._with({"model_": refit.model(self.model_)})
+
+    def _read(self, arguments: Arguments) -> Examples:
+        """Return the examples that a method of the fitted model was given, checked and encoded."""
+        check, labels = self._check_columns, self.classes_
+        return read(arguments, self._schema, check, self.class_weight, labels)
 
     def _with(self, attributes: dict[str, Any]) -> Self:
         """Return a copy with other fitted attributes, which no training can go on from exactly."""

@@ -62,10 +62,13 @@ class Examples:
     held_out: dict[str, HeldOut] = field(default_factory=dict)
 
 
-def read(arguments: Arguments, schema: InputSchema, check: Callable, class_weight) -> Examples:
-    """Check and encode the examples that `fit` was given.
+def read(
+    arguments: Arguments, schema: InputSchema, check: Callable, class_weight, labels=None
+) -> Examples:
+    """Check and encode the examples that `fit` was given, or a method of a model of these `labels`.
 
-    ``check(X)`` is scikit-learn's check of names and number of columns.
+    ``check(X)`` is scikit-learn's check of names and number of columns. Held-out examples are of
+    the `labels`, or else of those of y.
     """
     X = schema.encode(arguments.X, check)
     if arguments.y is None:
@@ -78,7 +81,7 @@ def read(arguments: Arguments, schema: InputSchema, check: Callable, class_weigh
         X_name, y_name, weight_name = names_of_set(name)
         with errors_naming(X_name):
             X_held = schema.encode(X_held, check)
-        y = encode_labels(y, classes, y_name)
+        y = encode_labels(y, classes if labels is None else labels, y_name)
         if len(y) != X_held.shape[0]:
             raise ValueError(
                 f"{X_name} and {y_name} must have as many rows, got {X_held.shape[0]} and {len(y)}"

@@ -90,6 +90,11 @@ def test_classes_without_new_rows_keep_their_leaves(halves):
     moved = np.abs(new.decision_function(X) - clf.decision_function(X)).max(axis=0)
     kept = clf.classes_ % 2 == 1
     assert (moved[kept] < 1e-12).all() and (moved[~kept] > 0.01).all()
+    # The held-out examples are of the classes of the model.
+    given = clf.refit(X_new[known], y_new[known], X_val=X, y_val=y)
+    other = copy(given).calibrate(X, y)
+    assert given.probability_scale_ == other.probability_scale_
+    np.testing.assert_array_equal(given.predict_set(X), other.predict_set(X))
 
 
 def test_unknown_classes_and_models_of_columns_get_a_remedy():
