@@ -252,6 +252,13 @@ def test_a_file_gives_the_same_model_and_inspect_reads_it(model, tmp_path, capsy
     np.testing.assert_equal(loaded.model_.importances, model.model_.importances)
     loaded.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == path.read_bytes()
+    model.save(tmp_path / "last", staged=False)
+    last = load_model(tmp_path / "last")
+    np.testing.assert_array_equal(last.predict_proba(X), model.predict_proba(X))
+    for n in rounds_of(model)[:-1]:
+        for method in ("predict", "predict_proba", "decision_function", "to_frame"):
+            with pytest.raises(ValueError, match="staged=True"):
+                getattr(last, method)(*[X][: method != "to_frame"], n_estimators=n)
     assert main(["inspect", str(path)]) == 0
     assert "stopped by" in capsys.readouterr().out
     assert main(["inspect", str(path), "--json", "--top", "3"]) == 0

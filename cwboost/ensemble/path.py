@@ -114,11 +114,8 @@ class CoefficientPath:
         """Return the path with only the last, non-zero value of each coefficient.
 
         The number of rounds is unchanged, but the result raises an error if asked for fewer rounds.
-        If no coefficient changed twice, the path itself is returned.
         """
         coef = self.coef(n_scores)
-        if coef.nnz == len(self.value):
-            return self
         offsets = np.zeros(self.n_rounds + 1, np.int64)
         offsets[-1] = coef.nnz
         column = np.repeat(np.arange(coef.shape[0], dtype=np.int32), np.diff(coef.indptr))

@@ -139,14 +139,6 @@ def test_final_keeps_scores_and_refuses_stages(model, rng):
         next(final.staged_scores(X))
 
 
-def test_final_of_a_stagewise_path_is_the_path_itself():
-    builder = PathBuilder()
-    for r in range(5):
-        builder.append([r], [0], [1.0 + r], r + 1)
-    path = builder.path()
-    assert path.final(1) is path and path.staged
-
-
 @pytest.mark.parametrize("n_rounds, error", [(13, ValueError), (-1, ValueError), (1.0, TypeError)])
 def test_bad_n_rounds(model, n_rounds, error):
     with pytest.raises(error, match="n_rounds"):
