@@ -83,10 +83,13 @@ class FittedModel:
     stage_scales: np.ndarray | None = None
 
     def scale_at(self, n_rounds: int | None) -> float:
-        """Return the factor of the scores after the first rounds, None for all."""
+        """Return the factor of the scores after the first rounds, None for all.
+
+        Before the first round it is that of the first.
+        """
         if n_rounds is None or self.stage_scales is None:
             return self.scale
-        return float(self.stage_scales[n_rounds - 1])
+        return float(self.stage_scales[max(n_rounds, 1) - 1])
 
     def scores(self, X, n_rounds: int | None = None, n_threads: int = 1) -> np.ndarray:
         """Return the scores of a checked X: base scores plus the votes of the weak learners.

@@ -168,6 +168,7 @@ def test_every_stage_has_the_scale_of_its_length(asked, tmp_path):
             np.testing.assert_array_equal(p, stages[n_rounds - 1])
             assert_calibrated_alike(None, p, asked(n_rounds))
     assert clf.probability_scale_ < 0.8 * asked(LENGTH).probability_scale_
+    assert clf.model_.scale_at(0) == clf.model_.scale_at(1) > clf.probability_scale_
 
 
 def test_examples_given_for_it_calibrate_the_rounds_that_are_kept():
