@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["CSVLog", "Checkpoint", "OptunaPruning", "ProgressBar", "TimeLimit"]
 
 
-LOSSES = ("valid_error", "valid_loss", "valid_logloss")
-"""The measures of held-out examples that fall as a model improves; scorers rise."""
-
-
 class ProgressBar:
     """Progress bar of tqdm over the rounds, with loss, gap and errors.
 
@@ -70,8 +66,12 @@ class ProgressBar:
 
     def on_round_end(self, state: RoundState) -> bool:
         """Advance to the round of `state`; never stops training."""
+        total = self.n_rounds or state.n_rounds
+        if self._bar is not None and (state.round <= self._bar.n or total != self._bar.total):
+            self._bar.close()  # of a fit before this one
+            self._bar = None
         if self._bar is None:
-            self._bar = self._open(state.n_rounds)
+            self._bar = self._open(total)
         if not self._bar.disable:
             self._bar.set_postfix_str(_figures(state), refresh=False)
             self._bar.update(state.round - self._bar.n)
@@ -169,15 +169,15 @@ class OptunaPruning:
                 f"name must be an array of finite numbers, got {self.name!r} with {value} at round "
                 f"{state.round}: pass X_val and y_val, set early_stopping, or name 'train_error'"
             )
-        self.trial.report(value if self._is_in_direction() else -value, state.round)
+        self.trial.report(value if self._is_in_direction(state.score) else -value, state.round)
         if self.trial.should_prune():
             raise TrialPruned(f"{self.name} at round {state.round}")
         return False
 
-    def _is_in_direction(self) -> bool:
-        """Return True if the figure improves in the study's direction."""
+    def _is_in_direction(self, score: str | None) -> bool:
+        """Return True if the figure improves in the study's direction: a scorer's rises."""
         study = getattr(self.trial, "study", None)  # a FixedTrial has none
-        is_score = self.name.startswith("valid_") and self.name not in LOSSES
+        is_score = score is not None and self.name.endswith(f"_{score}")
         return study is None or is_score == (study.direction.name == "MAXIMIZE")
 
 
@@ -196,16 +196,16 @@ class CSVLog:
     def __init__(self, path: FilePath) -> None:
         check_path(path)
         self.path = path
-        self._next_round: int | None = None
+        self._next: tuple[int, list[str]] | None = None
 
     def on_round_end(self, state: RoundState) -> bool:
         """Append the row of `state`; never stops training."""
         names = ["round", "seconds", *state.latest]
-        if self._next_round != state.round:
+        if self._next != (state.round, names):
             self._start(names, state.round)
         row = state.round, state.seconds, *state.latest.values()
         append(self.path, ",".join(map(str, row)) + "\r\n")
-        self._next_round = state.round + 1
+        self._next = state.round + 1, names
         return False
 
     def _start(self, names: list[str], first: int) -> None:
@@ -213,11 +213,14 @@ class CSVLog:
         kept = []
         if first > 1 and os.path.exists(self.path):
             with open(self.path, newline="", encoding="utf-8") as file:
-                rows = csv.reader(file)
-                if next(rows, None) == names:
-                    kept = [row for row in rows if len(row) == len(names) and int(row[0]) < first]
+                rows = csv.DictReader(file)
+                if (rows.fieldnames or [])[:2] == names[:2]:
+                    whole = (row for row in rows if None not in {*row, *row.values()})
+                    kept = [row for row in whole if int(row["round"]) < first]
         with replacing(self.path, "w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([names, *kept])
+            writer = csv.DictWriter(file, names, restval="nan", extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(kept)
 
 
 class Checkpoint:

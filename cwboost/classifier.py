@@ -86,7 +86,8 @@ class CWBoostClassifier(BoostingClassifier):
         Factor for the weights of the examples of a class; "balanced" gives all the same total.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices: what the family draws, `subsample`, the order of coordinate
-        updates, the split for early stopping. An int makes fits repeatable.
+        updates, the split for early stopping (an int; else this is always the same, so that fits
+        that go on hold out the same examples). An int makes fits repeatable.
     n_jobs : int or None, default=None
         Number of threads, at most one per core: None is one, or what `joblib.parallel_config` says;
         -1 all that joblib and ``OMP_NUM_THREADS`` leave. The model does not depend on it.

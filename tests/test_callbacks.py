@@ -56,9 +56,16 @@ def test_csv_log_continues_with_training(tmp_path):
     np.testing.assert_array_equal(
         [float(row["objective"]) for row in rows], clf.history_["objective"]
     )
+    held_out = {"X_val": X, "y_val": Y, "eval_sets": {"more": (X, Y)}}
+    clf.set_params(n_estimators=9).fit(X, Y, **held_out)
+    rows = read_csv(path)
+    assert rows[4] == first[4] | {"more_error": "nan", "more_logloss": "nan"}
+    assert float(rows[8]["more_error"]) == clf.history_["more_error"][8]
+    clf.set_params(n_estimators=10).fit(X, Y)
+    assert [row.keys() for row in read_csv(path)] == [first[0].keys()] * 10
     path.write_text("something,else\n1,2\n")
-    clf.set_params(n_estimators=9, callbacks=[CSVLog(path)]).fit(X, Y)
-    assert [int(row["round"]) for row in read_csv(path)] == [9]
+    clf.set_params(n_estimators=11, callbacks=[CSVLog(path)]).fit(X, Y)
+    assert [int(row["round"]) for row in read_csv(path)] == [11]
 
 
 # ---------------------------------------------------------------------------- checkpoints
@@ -129,6 +136,12 @@ def test_the_progress_bar_shows_what_is_known(capsys):
     assert "valid_error" in shown and "nan" not in shown and "gap" not in shown
 
 
+def test_a_progress_bar_begins_again_with_every_fit(capsys):
+    stopped = classifier(callbacks=[TimeLimit(0), ProgressBar()]).fit(X, Y)
+    stopped.set_params(callbacks=stopped.callbacks[1:], n_estimators=4).fit(X, Y)
+    assert "4/4" in capsys.readouterr().err.split("\r")[-1]
+
+
 @pytest.mark.parametrize("booster", CLASSIFIERS)
 def test_callbacks_may_stop_training_and_all_are_called(booster):
     class StopAt:
@@ -167,15 +180,17 @@ def optuna():
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 @pytest.mark.parametrize("measure", ["error", "accuracy"])
-def test_optuna_prunes_the_trials_that_fall_behind(optuna, direction, measure):
+@pytest.mark.parametrize("name", ["valid", "more"])
+def test_optuna_prunes_the_trials_that_fall_behind(optuna, direction, measure, name):
     pruner = optuna.pruners.MedianPruner(n_startup_trials=1, n_warmup_steps=2)
     study = optuna.create_study(direction=direction, pruner=pruner)
 
     def objective(trial):
         y = Y if trial.number == 0 else np.roll(Y, 1)  # labels of other examples: nothing to learn
-        callbacks = [OptunaPruning(trial, f"valid_{measure}")]
+        callbacks = [OptunaPruning(trial, f"{name}_{measure}")]
+        sets = {"X_val": X[300:], "y_val": y[300:], "eval_sets": {"more": (X[300:], y[300:])}}
         clf = classifier(callbacks=callbacks, early_stopping=measure, n_iter_no_change=12)
-        clf.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
+        clf.fit(X[:300], y[:300], **sets)
         return 0.0
 
     study.optimize(objective, n_trials=2)

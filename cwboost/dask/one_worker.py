@@ -185,4 +185,4 @@ def followed_loop(crew, wanted: Parameters) -> RoundLoop:
     """Return the client's loop over the rounds of a training on one worker."""
     callbacks = list(wanted.callbacks)
     training = FollowedTraining(crew, callbacks, bool(wanted.verbose))
-    return RoundLoop(training, training.most, outcome=training, callbacks=callbacks)
+    return RoundLoop(training, training.most, training, callbacks, score=wanted.score)

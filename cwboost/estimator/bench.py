@@ -47,7 +47,7 @@ class Bench:
         problem = with_blocks(examples.problem, self._given)
         held_out = examples.held_out
         if wanted.early_stopping is not None and VALID not in held_out:
-            fraction, seed = wanted.validation_fraction, wanted.random_state
+            fraction, seed = wanted.validation_fraction, wanted.split_seed
             problem, own = split_off(problem, classes, fraction, seed, self._given)
             held_out = {VALID: own, **held_out}
         examples = replace(examples, problem=problem, held_out=held_out)
@@ -174,6 +174,7 @@ def planned_loop(
         ),
         callbacks=list(wanted.callbacks),
         early_stopping=stopping,
+        score=wanted.score,
     )
 
 

@@ -53,6 +53,8 @@ class Parameters:
     `CONSTRAINTS` that constrain anything. `divides` is True if a round grows one learner for all
     classes, and `keeps_state` if the state for an exact continuation may be needed. `time_limit`
     are the seconds of the shortest `TimeLimit` among the callbacks, infinite without one.
+    `split_seed` draws the split for early stopping: always the same one unless `random_state` is an
+    integer, so that a fit that goes on holds out the same examples.
     """
 
     family: WeakLearnerFamily
@@ -73,9 +75,16 @@ class Parameters:
     callbacks: list
     time_limit: float
     random_state: int | np.random.RandomState | None
+    split_seed: int
     n_threads: int
     verbose: int
     probability_scale: float | None
+
+    @property
+    def score(self) -> str | None:
+        """Name of the scorer by which early stopping stops; None for measures that fall."""
+        metric = self.early_stopping
+        return metric.name if metric is not None and metric.greater_is_better else None
 
     @classmethod
     def of(cls, classifier) -> Parameters:
@@ -98,7 +107,7 @@ class Parameters:
         settings = _settings_of(classifier, divides)
         metric = stopping_metric(classifier.early_stopping)
         patience_for(classifier.n_iter_no_change, settings.learning_rate)
-        callbacks = list(classifier.callbacks or [])
+        callbacks, seed = list(classifier.callbacks or []), classifier.random_state
         limits = [float(one.seconds) for one in callbacks if isinstance(one, TimeLimit)]
         asked = [getattr(one, "needs_training_state", False) for one in callbacks]
         return cls(
@@ -119,7 +128,8 @@ class Parameters:
             keeps_state=warm_start or any(asked),
             callbacks=callbacks,
             time_limit=min(limits, default=inf),
-            random_state=classifier.random_state,
+            random_state=seed,
+            split_seed=int(seed) if isinstance(seed, Integral) else 0,
             n_threads=check_n_jobs(classifier.n_jobs),
             verbose=int(classifier.verbose),
             probability_scale=None if isinstance(scale, str) else float(scale),

@@ -14,7 +14,6 @@ from cwboost.estimator.input.columns import column_label
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.families.outputs import pack_outputs
 from cwboost.fitted_model import FittedModel
-from cwboost.support.warnings import warn_caller
 
 STATE_TYPES = {
     "pairs": dict,
@@ -62,14 +61,11 @@ def previous_fit(classifier) -> PreviousFit | None:
     model, state = classifier.model_, dict(getattr(classifier, "_state", None) or {})
     ensemble = state.pop("ensemble", model.ensemble)
     wanted, n_kept = classifier.n_estimators, model.ensemble.n_rounds
-    if not isinstance(wanted, str):
-        if wanted < n_kept:
-            raise ValueError(
-                f"n_estimators must be at least {n_kept}, the rounds of the fitted model, if "
-                f"warm_start=True, got {wanted}"
-            )
-        if wanted <= ensemble.n_rounds:
-            warn_caller("warm_start without more n_estimators adds no rounds")
+    if not isinstance(wanted, str) and wanted < n_kept:
+        raise ValueError(
+            f"n_estimators must be at least {n_kept}, the rounds of the fitted model, if "
+            f"warm_start=True, got {wanted}"
+        )
     return PreviousFit(model, classifier._schema, classifier.history_, ensemble, state or None)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cwboost.callbacks import ProgressBar
 from cwboost.ensemble.growing import GrowingEnsemble
+from cwboost.support.warnings import warn_caller
 
 if TYPE_CHECKING:
     from cwboost.estimator.held_out.stopping import EarlyStopping
@@ -57,6 +58,9 @@ class RoundState:
         Returns a copy of the estimator, fitted with the rounds so far, from which ``warm_start``
         goes on: bit for bit if the fit has ``warm_start`` itself, or a callback with a true
         attribute ``needs_training_state``. Raises TypeError for a classifier without warm start.
+    score : str or None
+        Name of the scorer by which early stopping stops, with which the names of its arrays in the
+        history end; None for a measure that falls as the model improves, or without early stopping.
     """
 
     round: int
@@ -66,6 +70,7 @@ class RoundState:
     training: Training
     estimator: object
     snapshot: Callable[[], Any]
+    score: str | None = None
 
 
 class Outcome(Protocol):
@@ -82,9 +87,9 @@ class Outcome(Protocol):
 class RoundLoop:
     """The loop over rounds, and who watches it.
 
-    `n_rounds` is the number after which training ends at the latest. After each round
-    `early_stopping`, then `callbacks` are called, as ``on_round_end(state)``. One that returns True
-    stops training; its attribute ``stop_reason`` is the reason, else "callback".
+    `n_rounds` is the number after which training ends at the latest, `score` that of `RoundState`.
+    After each round `early_stopping`, then `callbacks` are called, as ``on_round_end(state)``. One
+    that returns True stops training; its attribute ``stop_reason`` is the reason, else "callback".
     """
 
     training: Any
@@ -92,6 +97,7 @@ class RoundLoop:
     outcome: Outcome
     callbacks: list
     early_stopping: EarlyStopping | None = None
+    score: str | None = None
 
     def __post_init__(self):
         # Not in `run`: what an interrupt leaves half reviewed would not be the best round.
@@ -116,6 +122,11 @@ class RoundLoop:
             return training.stop_reason
         if self._is_over:
             return self.early_stopping.stop_reason
+        if training.n_rounds == self.n_rounds:
+            warn_caller(
+                f"warm_start adds no rounds to the {self.n_rounds} of the fitted model, since "
+                "n_estimators asks for no more"
+            )
         # No bar unless it is shown: it has a destructor all the same, and an interrupt that arrives
         # in a destructor is lost.
         verbose = estimator.verbose
@@ -143,4 +154,5 @@ class RoundLoop:
             training=self.training,
             estimator=estimator,
             snapshot=partial(self.outcome.snapshot, estimator),
+            score=self.score,
         )

@@ -126,6 +126,23 @@ def test_a_continuation_without_a_column_keeps_the_model(measure, init, given):
         np.testing.assert_array_equal(clf.decision_function(X), scores)
 
 
+@pytest.mark.parametrize("seed", [None, np.random.RandomState(0)])
+def test_examples_split_off_stay_out_of_all_fits(seed):
+    clf = fit(made("error", n_estimators=30, patience=1000).set_params(random_state=seed), False)
+    before = clf.history_["valid_error"]
+    assert before[-1] > clf.history_["train_error"][-1]
+    fit(clf, False, n_estimators=31)
+    np.testing.assert_array_equal(clf.history_["valid_error"][:30], before)
+
+
+@pytest.mark.parametrize("n_estimators", ["auto", 5])
+def test_a_continuation_that_adds_no_round_warns(n_estimators):
+    clf = CWBoostClassifier(init=None, n_estimators=n_estimators, warm_start=True, random_state=0)
+    clf.fit(X[TRAIN], Y[TRAIN])
+    with pytest.warns(UserWarning, match=f"adds no rounds to the {clf.n_iter_} of the fitted"):
+        clf.fit(X[TRAIN], Y[TRAIN])
+
+
 @every_pair
 def test_an_interrupt_between_rounds_costs_nothing(measure, init, given):
     clf = fit(made(measure, init, patience=1000), given)
