@@ -187,7 +187,6 @@ ALLOWED = {
     "cwboost/dask/training.py": WHOLE,
     "cwboost/families/sealing/forms.py": "checks within a tolerance",
     "cwboost/baselines/codes.py": f"{EXACT}; {WHOLE}",
-    "cwboost/ensemble/shapley.py": f"{EXACT}; {SPARSE}",
     "cwboost/estimator/groups.py": EXACT,
     "cwboost/ensemble/directed_shapley.py": SPARSE,
     "cwboost/families/contract.py": f"{SPARSE}; the default edges of shared outputs are checked",
