@@ -248,7 +248,7 @@ def _held_out(args, table, share: float, argument: str) -> tuple[Table, Table]:
 
     n = len(table.y)
     if args.time is not None:
-        places = np.split(np.arange(n), [n - round(share * n)])
+        places = np.split(np.arange(n), [n - max(1, round(share * n))])
         return tuple(table.take(part) for part in places)
     groups = None if table.groups is None else keys_of_groups(table.groups, n)
     try:

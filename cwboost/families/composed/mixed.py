@@ -103,7 +103,8 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     def capabilities(self) -> Capabilities:
         members = [vars(member.capabilities) for member in self._members()]
         common = {name: min(member[name] for member in members) for name in members[0]}
-        return Capabilities(**common)
+        # The best learner is chosen per class: none is shared, even if all families could.
+        return Capabilities(**common | {"divides": False})
 
     def bind(self, X: Matrix, context: BindContext) -> MixedPricer:
         return MixedPricer([bind_family(member, X, context) for member in self._members()])

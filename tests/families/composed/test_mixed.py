@@ -41,6 +41,17 @@ def test_all_members_are_used(model):
     assert sum(map(len, parts.values())) == len(model.ensemble_.learners)
 
 
+@pytest.mark.parametrize("correction", ["total", "stagewise"])
+@pytest.mark.parametrize(
+    "members", [["stump"], ["tree"], ["tree", TreeFamily(2)], ["stump", "tree"]]
+)
+def test_any_families_can_be_mixed(members, correction, data):
+    X, X_test, y, y_test = data
+    clf = CWBoostClassifier(members, init=None, correction=correction, n_estimators=20)
+    assert clf.fit(X, y).score(X_test, y_test) > 0.4
+    assert not clf.ensemble_.learners.is_graded
+
+
 def test_each_target_gets_the_best_of_the_families(data):
     X, weights = data[0], np.random.default_rng(1).normal(size=(3, len(data[0])))
     found = bind(MixedFamily(["stump", "tree"]), X).price(weights)
