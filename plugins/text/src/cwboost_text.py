@@ -152,7 +152,9 @@ class TextScores(TransformerMixin, BaseEstimator):
         frame = nw.from_native(X, eager_only=True)
         if self.column not in frame.columns:
             raise ValueError(f"column must be a name of X's columns, got {self.column!r}")
-        texts = ["" if text is None or text != text else text for text in frame[self.column]]
+        column = frame[self.column]
+        gaps = column.is_null().to_list()
+        texts = ["" if gap else text for text, gap in zip(column.to_list(), gaps, strict=True)]
         if not all(isinstance(text, str) for text in texts):
             raise TypeError(f"X: column {self.column!r} must hold text")
         return texts

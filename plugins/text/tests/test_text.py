@@ -121,5 +121,15 @@ def test_mistakes_are_named():
         TextScores("height").fit(frame, y)
     with pytest.raises(ValueError, match="must have two examples of each class"):
         TextScores("remarks").fit(frame, ["one", *y[1:]])
-    frame.loc[0, "remarks"] = None
-    TextScores("remarks").fit(frame, y)
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "category"])
+@pytest.mark.parametrize("gap", [None, np.nan, pandas.NA])
+def test_a_missing_text_is_an_empty_one(dtype, gap):
+    frame, y = frame_of(40)
+    words = frame["remarks"].tolist()
+    columns = ["", *words[1:]], pandas.Series([gap, *words[1:]], dtype=dtype)
+    of_text, of_gap = (
+        TextScores("remarks").fit_transform(frame.assign(remarks=own), y) for own in columns
+    )
+    assert of_gap.equals(of_text)
