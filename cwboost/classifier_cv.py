@@ -6,6 +6,7 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
@@ -19,6 +20,7 @@ from cwboost.classifier import CWBoostClassifier
 from cwboost.estimator.checks import check_Cs, check_weight
 from cwboost.estimator.examples import Arguments, read
 from cwboost.estimator.held_out.metrics import is_scorer, takes_weight
+from cwboost.estimator.input.columns import as_columns
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.splits import folds
@@ -163,7 +165,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         problem = read(given, schema, template._check_columns, template.class_weight).problem
         labels: np.ndarray = read_labels(y)
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
-        rows: Any = X if hasattr(X, "shape") else np.asarray(X)
+        rows: Any = nw.to_native(as_columns(X), pass_through=True)
         rows = rows.tocsr() if sparse.issparse(rows) else rows
         weight = check_weight(sample_weight, len(labels))
         used = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
@@ -172,15 +174,16 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         scores = Parallel(n_jobs=self.n_jobs)(
             delayed(_score_path)(template, Cs, rounds, scorer, examples, fold) for fold in parts
         )
-        self.Cs_, self.scores_, self.scorer_ = Cs, np.array(scores).T, scorer
-        best = int(np.argmax(self.scores_.mean(axis=1)))
-        self.C_ = float(Cs[best])
+        scores = np.array(scores).T
+        best = int(np.argmax(scores.mean(axis=1)))
         needed = Cs[: best + 1] if template.correction == "total" else Cs[best : best + 1]
         *_, model = _models(template, needed, rounds, _n_rounds(template), examples)
         model = model._with({}).set_params(warm_start=False)
+        self.Cs_, self.scores_, self.scorer_, self.C_ = Cs, scores, scorer, float(Cs[best])
         self.best_estimator_ = model
         self.classes_ = model.classes_
         self.n_features_in_ = model.n_features_in_
+        vars(self).pop("feature_names_in_", None)
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
         return self

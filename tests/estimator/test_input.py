@@ -7,7 +7,7 @@ import pytest
 from models import CLASSIFIERS, paper
 from scipy import sparse
 
-from cwboost import CWBoostClassifier
+from cwboost import CWBoostClassifier, CWBoostClassifierCV
 
 pd = pytest.importorskip("pandas")
 N = 300
@@ -83,6 +83,19 @@ def test_frames_of_every_kind_give_one_model(kind):
     assert list(again.feature_names_in_) == list(X.columns)
     for other in (given, X):
         np.testing.assert_array_equal(again.decision_function(other), scores)
+    chosen = CWBoostClassifierCV(small(), Cs=[1e4], cv=2).fit(given, Y)
+    np.testing.assert_array_equal(chosen.decision_function(given), scores)
+
+
+@pytest.mark.parametrize("classifier", [*CLASSIFIERS, CWBoostClassifierCV])
+def test_a_refit_forgets_columns(classifier):
+    if classifier is CWBoostClassifierCV:
+        clf = CWBoostClassifierCV(small(), Cs=[1e4], cv=2)
+    else:
+        clf = classifier(weak_learner="stump", n_estimators=3)
+    clf.fit(frame(), Y).fit(np.column_stack([CITY, CITY]), Y)
+    assert clf.n_features_in_ == 2
+    assert not hasattr(clf, "feature_names_in_") and not hasattr(clf, "categories_")
 
 
 def test_arrow_data_of_other_libraries_needs_pyarrow(monkeypatch):
