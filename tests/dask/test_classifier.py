@@ -145,6 +145,11 @@ def test_warm_start_and_checkpoints_go_on(client, collections, fitted, tmp_path)
     np.testing.assert_allclose(objective, fitted.history_["objective"], rtol=1e-9)
 
 
+def hidden(y):
+    """Return labels or weights of which a mask hides the first."""
+    return da.ma.masked_array(y, da.arange(400, chunks=y.chunks[0]) == 0)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
@@ -169,6 +174,10 @@ def test_warm_start_and_checkpoints_go_on(client, collections, fitted, tmp_path)
             ValueError,
             "sample_weight of the held-out data must have a finite sum > 0",
         ),
+        (lambda X, y: (X, da.stack([y, y[::-1]], axis=1)), ValueError, r"1d array.* \(150, 2\)"),
+        (lambda X, y: (X, hidden(y)), ValueError, "partition 0 .*got None for example 0"),
+        (lambda X, y: (X, y, hidden(X[:, 0] * 0 + 1)), ValueError, "numbers >= 0, got nan in row 0"),
+        (lambda X, y: (X, y, None, hidden(y)), ValueError, "got none for example 0"),
     ],
 )
 def test_bad_collections(client, collections, change, error, message):

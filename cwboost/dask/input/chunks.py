@@ -16,6 +16,7 @@ from cwboost.estimator.groups import keys_of
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.problem import check_missing
 from cwboost.families.sealing.faults import add_note
+from cwboost.support.checks import unmasked
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +69,12 @@ def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
         weight = check_weight(_vector("sample_weight", chunk.weight, X.shape[0]), X.shape[0])
     groups = chunk.groups
     if groups is not None:
-        groups = _vector("groups", np.asarray(groups), X.shape[0])
+        groups = _vector("groups", groups, X.shape[0])
     return replace(chunk, X=X, y=y, weight=weight, groups=groups, is_checked=True)
 
 
 def _vector(name, values, n_rows):
-    values = np.asarray(values)
+    values = np.asarray(unmasked(values))
     if values.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got the shape {values.shape}")
     if len(values) != n_rows:

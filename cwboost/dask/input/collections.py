@@ -34,11 +34,8 @@ def sources(
                 f"{name} must be a Dask array or dataframe, got {type(value).__name__}; "
                 "dask.array.from_array and dask.dataframe.from_pandas make one"
             )
-    if is_array(X):
-        if X.ndim != 2:
-            raise ValueError(f"{names[0]} must be 2-d, got {X.ndim} dimensions")
-        if X.numblocks[1] > 1:
-            X = X.rechunk({1: -1})
+    if is_array(X) and X.ndim != 2:
+        raise ValueError(f"{names[0]} must be 2-d, got {X.ndim} dimensions")
     rows = _chunks_of_rows(X)
     blocks = [_blocks(X)]
     for name, value in list(given.items())[1:]:
@@ -86,9 +83,14 @@ def _alignment(value, n_blocks: int) -> str:
     )
 
 
+def _by_rows(array):
+    """Return an array whose blocks are divided by rows only."""
+    return array.rechunk(dict.fromkeys(range(1, array.ndim), -1))
+
+
 def _blocks(value) -> list:
     if is_array(value):
-        return list(np.ravel(value.to_delayed()))
+        return list(np.ravel(_by_rows(value).to_delayed()))
     # Optimised by itself, a frame that reads few columns of a file has fewer partitions.
     return list(value.simplify().to_delayed(optimize_graph=False))
 
@@ -135,8 +137,7 @@ def predicted(X, method, kind, classes):
     width = len(classes) if kind == "scores" else 1
     dtype = classes.dtype if kind == "labels" else np.dtype(np.float64)
     if is_array(X):
-        if X.numblocks[1] > 1:
-            X = X.rechunk({1: -1})
+        X = _by_rows(X)
         block = partial(_on_block, method, width, dtype)
         if width == 1:
             return X.map_blocks(block, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
