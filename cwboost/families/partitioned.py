@@ -177,7 +177,8 @@ class Coordinator(ABC):
         scales : ndarray of shape (n_targets,), dtype float64
             Powers of two by which the weights are multiplied before they are rounded.
         rng : numpy.random.Generator
-            The one source of randomness.
+            The one source of randomness. Each training has its own: holdout runs ask the same
+            coordinator before.
         request : PricingRequest
             As `Pricer.price` has it, without rows.
 

@@ -6,9 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from derived_families import Landmarks
 from partitions import assert_same_learners, local, split, train
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
+from wave_family import Waves
 
 from cwboost import (
     Division,
@@ -118,19 +120,33 @@ def one_run(training, y, chooses):
         return recipe.follow(run, 30, 0.2, 18 if chooses else None, Clock(0.0))
 
 
-def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
+class WavesDrawnOnce(Waves):
+    redraw = False
+
+
+@pytest.mark.parametrize(
+    "family", [StumpFamily(), TreeFamily(max_features="sqrt"), WavesDrawnOnce(), Landmarks()]
+)
+def test_a_holdout_run_changes_no_later_training(data, family):
+    X, y = np.nan_to_num(data[0]), data[1]
+    blocks, settings = split(X, y, 180), {"learning_rate": 0.1, "subsample": 0.5, "n_workers": 2}
+    untouched = train(family, blocks, 8, **settings)
+    training = train(family, blocks, 0, **settings)
+    one_run(training, y, chooses=True)
+    while training.n_rounds < 8 and training.round():
+        pass
+    np.testing.assert_array_equal(
+        training.model.history["objective"], untouched.model.history["objective"]
+    )
+
+
+def test_a_holdout_run_leaves_a_fifth_out(data):
     blocks, settings = split(*data, 180), {"learning_rate": 0.1, "subsample": 0.5, "n_workers": 2}
-    untouched = train(StumpFamily(), blocks, 20, **settings)
     training = train(StumpFamily(), blocks, 0, **settings)
     scales = [local("stump", *data, 60, random_state=k).probability_scale_ for k in range(4)]
     found = one_run(training, data[1], chooses=False)
     assert found.kept_length == pytest.approx(6.0)
     assert found.scale[found.kept] == pytest.approx(np.mean(scales), rel=0.35)
-    while training.n_rounds < 20 and training.round():
-        pass
-    np.testing.assert_array_equal(
-        training.model.history["objective"], untouched.model.history["objective"]
-    )
     training = train(StumpFamily(), blocks, 0, **settings)
     few = one_run(training, data[1], chooses=True)
     assert 0.2 <= few.kept_length <= 6.0

@@ -31,21 +31,22 @@ class DerivedCoordinator(Coordinator):
         self.family, self._summaries = family, summaries
         self.exact = bool(family.exhaustive)
         self._class_counts = class_counts
+        self._rng: np.random.Generator | None = None  # of the training that these belong to:
         self._drawing: Drawing | None = None
         self._fixed: tuple[DerivedLearners, Bins] | None = None
-        self._n_draws = 0
+        self._n_draws = 0  # of all trainings
 
     def __getstate__(self):
         # The driver alone keeps these.
-        return vars(self) | dict.fromkeys(("_drawing", "_fixed", "_summaries"))
+        return vars(self) | dict.fromkeys(("_rng", "_drawing", "_fixed", "_summaries"))
 
     def bind(self, X, context: PartitionContext) -> DerivedPartition:
         return DerivedPartition(X, self.family, context)
 
     def choose(self, scales, rng, request):
-        if self._drawing is None:
+        if self._rng is not rng:
             (parts,) = yield ("examples",)
-            self._drawing = self._gathered(parts, rng)
+            self._rng, self._drawing, self._fixed = rng, self._gathered(parts, rng), None
         weights = None
         if self.family.redraw:
             (parts,) = yield ("weights",)
