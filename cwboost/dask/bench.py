@@ -13,18 +13,14 @@ import numpy as np
 
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import PartitionedSets, holdout_run
-from cwboost.dask.initial import (
-    SharedExamples,
-    listed_keys,
-    sample_of_partitions,
-    shared_examples,
-)
-from cwboost.dask.input.chunks import description, report
+from cwboost.dask.initial import SharedExamples, sample_of_partitions, shared_examples
+from cwboost.dask.input.chunks import report
 from cwboost.dask.input.collections import sources
 from cwboost.dask.input.encoding import columns_of
+from cwboost.dask.listing import effective_size, listing, splits
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.one_worker import Job, followed_loop
-from cwboost.dask.problem import effective_size, planned, shared_encoding, shared_problem
+from cwboost.dask.problem import description, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.bench import planned_loop
 from cwboost.estimator.checks import generator_of
@@ -35,10 +31,10 @@ from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.outcome import BoostingOutcome
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.plan import Plan
-from cwboost.estimator.problem import keys_if_shared
+from cwboost.estimator.problem import check_groups
 from cwboost.estimator.resumption import PreviousFit, check_continues
 from cwboost.estimator.rounds import RoundLoop
-from cwboost.estimator.splits import Split, drawn_splits
+from cwboost.estimator.splits import Split
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
@@ -70,14 +66,13 @@ class PartitionedBench:
             self._crew.start()
             if not self._crew.is_whole:
                 _refuse(wanted, arguments, self._crew.place)
-            has_weights = arguments.sample_weight is not None or wanted.class_weight is not None
-            self._read(n_training, has_weights)
+            self._read(n_training, arguments.groups is not None)
         except BaseException:
             self._crew.close()
             raise
         self._init_models = InitFitter(init_rng, wanted.n_threads, self._schema.facts())
 
-    def _read(self, n_training: int, has_weights: bool) -> None:
+    def _read(self, n_training: int, has_groups: bool) -> None:
         """Let the partitions describe themselves: what they share becomes known."""
         wanted, crew, family = self._wanted, self._crew, self._wanted.family
         given = wanted.categorical_features
@@ -99,9 +94,11 @@ class PartitionedBench:
         else:
             if self.previous is not None:
                 check_continues(self.previous, self._schema, setup.classes, {}, wanted.divides)
-            if has_weights:
-                setup = replace(setup, size=effective_size(crew, setup))
-            descriptions = crew.collect(description, encoding, family)
+            self._listed = listing(crew, setup)
+            if has_groups:
+                check_groups(self._listed.keys)
+            setup = replace(setup, size=effective_size(setup, self._listed))
+            descriptions = crew.collect(description, encoding, setup, family)
             self._setup = planned(setup, family, descriptions, columns, self._rng)
 
     def _begin_whole(self, encoding) -> None:
@@ -142,16 +139,7 @@ class PartitionedBench:
     @cached_property
     def _shared(self) -> SharedExamples | None:
         """Examples on which the client fits init models."""
-        together = keys_if_shared(self._listed[1]) is not None
-        return shared_examples(self._crew, self._setup, together)
-
-    @cached_property
-    def _listed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Places and keys of the examples among which groups are drawn, ascending."""
-        parts = self._crew.collect(listed_keys, self._setup.encoding, self._setup)
-        places, keys = map(np.concatenate, zip(*parts.values()))
-        order = np.argsort(places)
-        return places[order], keys[order]
+        return shared_examples(self._crew, self._setup, self._listed)
 
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
         """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
@@ -230,13 +218,7 @@ class PartitionedBench:
 
     @cached_property
     def _splits(self) -> tuple[list[Split], int]:
-        counts, rng, (places, keys) = self._setup.class_counts, self._holdout_rng, self._listed
-        groups = keys_if_shared(keys)
-        if groups is None:
-            return drawn_splits(counts, None, rng)
-        y = np.searchsorted(np.cumsum(counts), places, side="right")
-        drawn, seed = drawn_splits(np.bincount(y, minlength=len(counts)), groups, rng)
-        return [Split(places[rows], places[rows]) for rows, _ in drawn], seed
+        return splits(self._setup, self._listed, self._holdout_rng)
 
 
 class PartitionedOutcome(BoostingOutcome):

@@ -10,9 +10,9 @@ import numpy as np
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk, joined
+from cwboost.dask.listing import Listing
 from cwboost.estimator.groups import keys_of
 from cwboost.estimator.problem import Holder, Problem
-from cwboost.estimator.splits import listed
 from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
 from cwboost.support.samples import evenly_spaced
 
@@ -44,12 +44,15 @@ class PartitionExamples(NamedTuple):
     keys: np.ndarray
 
 
-def shared_examples(crew: Crew, setup: Setup, together: bool) -> SharedExamples | None:
+def shared_examples(crew: Crew, setup: Setup, found: Listing) -> SharedExamples | None:
     """Fetch examples from all partitions; return None if a class has none among them.
 
-    Of many examples some of which belong `together`, these are whole groups.
+    Of many examples some of which belong together, these are whole groups, unless there are few.
     """
-    parts = crew.collect(examples_of, setup.encoding, setup, MOST, together)
+    wanted = evenly_spaced(setup.n_total, MOST)
+    if len(wanted) < setup.n_total and (whole := found.whole_groups(setup, MOST)) is not None:
+        wanted = whole[evenly_spaced(len(whole), MOST)]
+    parts = crew.collect(examples_of, setup.encoding, setup, wanted)
     places, _, X, weight, keys = zip(*parts.values())
     places = np.concatenate(places)
     order = np.argsort(places)
@@ -67,34 +70,19 @@ def shared_examples(crew: Crew, setup: Setup, together: bool) -> SharedExamples 
 
 def sample_of_partitions(crew: Crew, setup: Setup) -> Sample:
     """Return examples on which learners are checked and importances computed."""
-    parts = crew.collect(examples_of, setup.encoding, setup, N_CHECKED_ROWS, False).values()
+    wanted = evenly_spaced(setup.n_total, N_CHECKED_ROWS)
+    parts = crew.collect(examples_of, setup.encoding, setup, wanted).values()
     places, X = np.concatenate([part.places for part in parts]), joined([part.X for part in parts])
     return Sample(X[np.argsort(places)])
 
 
-def examples_of(chunk: Chunk, setup: Setup, most: int, together: bool) -> PartitionExamples | None:
-    """Return some examples of a training partition: evenly spaced among all by class, or groups.
-
-    Whole groups are taken if examples belong `together` and are more than `most`.
-    """
+def examples_of(chunk: Chunk, setup: Setup, wanted: np.ndarray) -> PartitionExamples | None:
+    """Return those examples of a training partition that have a wanted place among all."""
     if chunk.index not in setup.counts:
         return None
     by_class, _, weight = setup.used_rows(chunk)
     places = setup.places_of(chunk.index)
-    if together and setup.n_total > most:
-        rows = np.flatnonzero(listed(chunk.keys()[by_class], setup.n_total, most))
-        rows = rows[evenly_spaced(len(rows), most)]
-    else:
-        rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
+    rows = np.flatnonzero(np.isin(places, wanted))
     at = by_class[rows]
     X, groups = chunk.X[at], None if chunk.groups is None else chunk.groups[at]
     return PartitionExamples(places[rows], rows, X, weight[rows], keys_of(X, groups))
-
-
-def listed_keys(chunk: Chunk, setup: Setup) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return places among all and keys of the listed examples of a training partition."""
-    if chunk.index not in setup.counts:
-        return None
-    keys = chunk.keys()[setup.used_rows(chunk)[0]]
-    is_listed = listed(keys, setup.n_total)
-    return setup.places_of(chunk.index)[is_listed], keys[is_listed]

@@ -17,10 +17,6 @@ from cwboost.estimator.input.schema import categorical_facts
 from cwboost.estimator.problem import class_factors
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
-from cwboost.support.weights import NEGLIGIBLE
-
-BOUNDS = 256
-"""Weights that are compared with at once: the median takes eight exchanges."""
 
 
 def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
@@ -58,40 +54,14 @@ def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
     )
 
 
-def effective_size(crew, setup: Setup) -> float:
-    """Return how many examples of ordinary weight, the median, weigh as much as all.
-
-    See `cwboost.support.weights.effective_size`: the partitions count what is below some bounds.
-    """
-
-    def counts(bounds) -> np.ndarray:
-        found = crew.collect(_count_weights, setup.encoding, setup, np.array(bounds))
-        return sum(found.values())
-
-    def weight_of(rank: int) -> float:
-        """Return the weight of a rank, by bisection: positive floats ascend as their bits do."""
-        low, high = 0, int(np.array(np.inf).view(np.int64))
-        while low < high:
-            bits = [low + (high - low) * k // BOUNDS for k in range(BOUNDS)]
-            place = int(np.searchsorted(counts(np.array(bits).view(np.float64)), rank, "right"))
-            high = bits[place] if place < BOUNDS else high
-            low = bits[place - 1] + 1 if place else low
-        return float(np.array(high).view(np.float64))
-
-    total = float(setup.masses.sum())
-    (n_negligible,) = counts([NEGLIGIBLE * total / setup.n_total])
-    n = setup.n_total - n_negligible
-    ranks = {n_negligible + (n - 1) // 2, n_negligible + n // 2}
-    return total / float(np.mean([weight_of(rank) for rank in ranks]))
-
-
-def _count_weights(chunk: Chunk, setup: Setup, bounds: np.ndarray) -> np.ndarray | None:
-    """Return how many weights of a training partition do not exceed each bound."""
+def description(chunk: Chunk, setup: Setup, family):
+    """Return what the family needs to know of a training partition that has examples."""
     if chunk.index not in setup.counts:
         return None
-    _, weight = setup.weights_of(chunk)
-    places = np.searchsorted(bounds, np.ldexp(weight[weight > 0], -setup.exponent))
-    return np.bincount(places, minlength=len(bounds) + 1)[:-1].cumsum()
+    used = setup.weights_of(chunk)[1] > 0
+    if not used.any():
+        return None
+    return family.describe(chunk.X if used.all() else chunk.X[used])
 
 
 def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:

@@ -81,6 +81,12 @@ def keys_if_shared(keys) -> np.ndarray | None:
     return keys if (in_order[1:] == in_order[:-1]).any() else None
 
 
+def check_groups(keys) -> None:
+    """Raise ValueError if the examples of these keys are one group."""
+    if (keys == keys[0]).all():
+        raise ValueError("groups must hold at least two groups (of positive weight), got 1")
+
+
 def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Problem, np.ndarray]:
     """Sort checked examples by class, without those of weight zero; return problem and classes."""
     weight = check_weight(sample_weight, X.shape[0])
@@ -100,8 +106,8 @@ def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Probl
             f"{shown(classes[0])}"
         )
     holder = Holder(X, None if groups is None else np.asarray(unmasked(groups)))
-    if groups is not None and (holder.keys[used] == holder.keys[used[0]]).all():
-        raise ValueError("groups must hold at least two groups (of positive weight), got 1")
+    if groups is not None:
+        check_groups(holder.keys[used])
     order, weight = _distinct(holder, used, encoded, weight[used])
     encoded = encoded[order]
     problem = Problem(

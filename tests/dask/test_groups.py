@@ -38,3 +38,28 @@ def test_groups_are_never_on_both_sides(client, place, monkeypatch, init, given)
     (places,) = left_out
     assert 40 <= len(places) <= 80
     assert not np.isin(by_place[places], np.delete(by_place, places)).any()
+
+
+def test_few_groups_of_many_examples_are_left_out_too(client, place, monkeypatch):
+    """Among a share of the groups there might be none."""
+    from cwboost.dask import DaskCWBoostClassifier, initial, listing
+
+    monkeypatch.setattr(listing, "MOST_LISTED", 20)
+    monkeypatch.setattr(initial, "MOST", 120)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 4))
+    y, groups = (X[:, 0] > 0).astype(int), np.arange(1200) // 240
+    chunks = [da.from_array(each, chunks=(350, *each.shape[1:])) for each in (X, y, groups)]
+    model = DaskCWBoostClassifier("stump", init="kernel", n_estimators=20, random_state=0)
+    model.fit(*chunks[:2], groups=chunks[2])
+    assert model.init_ is not None
+    assert model.plan_.curve is not None
+
+
+def test_a_single_group_is_refused(client, place):
+    from cwboost.dask import DaskCWBoostClassifier
+
+    X, y = da.random.random((100, 2), chunks=(40, 2)), da.arange(100, chunks=40) % 2
+    model = DaskCWBoostClassifier("stump", n_estimators=2, init=None, probability_scale=2.0)
+    with pytest.raises(ValueError, match="groups must hold at least two groups"):
+        model.fit(X, y, groups=y * 0)

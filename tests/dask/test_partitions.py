@@ -98,6 +98,28 @@ def test_trees_follow_the_median_weight_as_on_one_machine(data, n):
     assert_equal_models(training, local(TreeFamily(), X, y, 4, weight, random_state=0), 1e-11)
 
 
+def test_a_weight_is_a_number_of_copies(data):
+    """The sizes of trees follow weights, and copies alike."""
+    (X, y), rng = data, np.random.default_rng(2)
+    weight = rng.integers(1, 6, len(y))
+    wanted = local(TreeFamily(), X, y, 4, weight, random_state=0).ensemble_.scores(X)
+    weighted = [(*b, w) for b, w in zip(split(X, y, 150), np.split(weight * 1.0, [150]))]
+    rows = rng.permutation(np.repeat(np.arange(len(y)), weight))
+    for blocks in (weighted, split(X[rows], y[rows], 150)):
+        training = train(TreeFamily(), blocks, 4, n_workers=2, seed=generator_of(0))
+        np.testing.assert_allclose(training.model.ensemble().scores(X), wanted, atol=1e-9)
+
+
+def test_examples_of_a_class_without_weight_shape_no_bin():
+    X = np.random.default_rng(0).normal(size=(900, 3))
+    y = np.arange(900) % 3
+    X[y == 2] *= 100
+    without = train(TreeFamily(max_bins=16), split(X[y < 2], y[y < 2], 300), 3)
+    blocks, weights = split(X, y, 450), {0: 1.0, 1: 1.0, 2: 0.0}
+    training = train(TreeFamily(max_bins=16), blocks, 3, class_weight=weights)
+    assert_same_learners(training.model.ensemble(), without.model.ensemble())
+
+
 @pytest.mark.parametrize("family", [StumpFamily(), TreeFamily(max_features="sqrt")])
 def test_a_lost_partition_is_rebuilt_with_the_same_bits(data, family):
     training = train(family, split(*data, 250), 6, n_workers=2)

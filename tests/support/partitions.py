@@ -11,10 +11,11 @@ pytest.importorskip("distributed")
 from cwboost import CWBoostClassifier
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
-from cwboost.dask.input.chunks import Chunk, description, report
+from cwboost.dask.input.chunks import Chunk, report
 from cwboost.dask.input.encoding import columns_of
+from cwboost.dask.listing import effective_size, listing
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import effective_size, planned, shared_encoding, shared_problem
+from cwboost.dask.problem import description, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.solvers.schedule import BoostingSettings
 
@@ -61,9 +62,9 @@ def train(
     encoding, columns = shared_encoding(found, family, categorical)
     reports = crew.collect(report, encoding, family)
     setup = shared_problem(reports, encoding, family, C, class_weight)
-    if class_weight is not None or any(len(block) == 3 for block in blocks):
-        setup = replace(setup, size=effective_size(crew, setup))
-    setup = planned(setup, family, crew.collect(description, encoding, family), columns, rng)
+    setup = replace(setup, size=effective_size(setup, listing(crew, setup)))
+    descriptions = crew.collect(description, encoding, setup, family)
+    setup = planned(setup, family, descriptions, columns, rng)
     crew.bind(setup)
     master = PartitionedMaster(crew, setup, keeps_columns=not settings.stagewise)
     pricer = PartitionedPricer(master, family, rng)

@@ -100,14 +100,6 @@ def report(chunk: Chunk, family) -> Report:
     )
 
 
-def description(chunk: Chunk, family):
-    """Return what the family needs to know of a training partition that has examples."""
-    used = chunk.weights() > 0
-    if chunk.role != "training" or not used.any():
-        return None
-    return family.describe(chunk.X if used.all() else chunk.X[used])
-
-
 def joined(matrices):
     """Return the rows of matrices as one."""
     filled = [X for X in matrices if X.shape[0]]

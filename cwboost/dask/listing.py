@@ -1,0 +1,80 @@
+"""Examples that the client knows of: some of many, in whole groups, without their features."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cwboost.dask.crew import Crew
+from cwboost.dask.host import Setup
+from cwboost.dask.input.chunks import Chunk
+from cwboost.estimator.groups import keys_of_rows
+from cwboost.estimator.problem import keys_if_shared
+from cwboost.estimator.splits import MOST_LISTED, Split, drawn_splits, listed
+from cwboost.support import weights
+
+FEWEST_GROUPS = 20
+"""Groups that stand for all: of fewer, what is left out would be anything but a fifth."""
+
+
+class Listing(NamedTuple):
+    """Examples by ascending place among all, sorted by class; each of shape (n_listed,).
+
+    `keys` are equal for examples that stay together, `copies` for copies of an example.
+    """
+
+    places: np.ndarray
+    keys: np.ndarray
+    copies: np.ndarray
+    weight: np.ndarray
+
+    def whole_groups(self, setup: Setup, most: int) -> np.ndarray | None:
+        """Return the places of about `most` examples: whole groups, None if these are few."""
+        if keys_if_shared(self.keys) is None:
+            return None
+        of_few = listed(self.keys, setup.n_total, most)
+        places, n_groups = self.places[of_few], len(np.unique(self.keys[of_few]))
+        return None if n_groups < FEWEST_GROUPS else places
+
+
+def listing(crew: Crew, setup: Setup) -> Listing:
+    """Ask the partitions for the examples whose keys are listed: more if they are of few groups."""
+    most = MOST_LISTED
+    while True:
+        parts = crew.collect(_listed_of, setup.encoding, setup, most)
+        found = Listing(*map(np.concatenate, zip(*parts.values())))
+        if most >= setup.n_total or len(np.unique(found.keys)) >= FEWEST_GROUPS:
+            order = np.argsort(found.places)
+            return Listing(*(one[order] for one in found))
+        most *= 4
+
+
+def _listed_of(chunk: Chunk, setup: Setup, most: int) -> Listing | None:
+    if chunk.index not in setup.counts:
+        return None
+    rows, label, weight = setup.used_rows(chunk)
+    keys = chunk.keys()
+    copies = keys if chunk.groups is None else keys_of_rows(chunk.X) ^ keys
+    at = np.flatnonzero(listed(keys[rows], setup.n_total, most))
+    rows, label = rows[at], label[at].astype(np.uint64)
+    return Listing(setup.places_of(chunk.index)[at], keys[rows], copies[rows] + label, weight[at])
+
+
+def effective_size(setup: Setup, found: Listing) -> float:
+    """Return how many examples of ordinary weight, the median, weigh as much as all.
+
+    Copies are one example, as on one machine; see `cwboost.support.weights.effective_size`.
+    """
+    weight = np.bincount(np.unique(found.copies, return_inverse=True)[1], found.weight)
+    return weights.effective_size(weight) * float(setup.masses.sum() / weight.sum())
+
+
+def splits(setup: Setup, found: Listing, rng) -> tuple[list[Split], int]:
+    """Return what holdout runs leave out, and their seed; see `drawn_splits`."""
+    counts, groups = setup.class_counts, keys_if_shared(found.keys)
+    if groups is None:
+        return drawn_splits(counts, None, rng)
+    y = np.searchsorted(np.cumsum(counts), found.places, side="right")
+    drawn, seed = drawn_splits(np.bincount(y, minlength=len(counts)), groups, rng)
+    return [Split(found.places[rows], found.places[rows]) for rows, _ in drawn], seed
