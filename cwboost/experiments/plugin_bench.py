@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from time import process_time
 
 import numpy as np
@@ -15,6 +16,8 @@ from cwboost import CWBoostClassifier
 from cwboost.datasets import load_annealing, load_pendigits, load_vowel
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
+from cwboost.families.init_models import resolve_init
+from cwboost.support.checks import check_number
 from cwboost.support.columns import aligned
 
 SETS = {
@@ -50,6 +53,8 @@ def bench_plugin(plugin: Plugin, rounds: int, init: str | None = None) -> Iterat
         Seconds are processor time of a fit on one thread; the last line compares the plugin's bits
         at two threads. A set that the plugin refuses has its message instead.
     """
+    check_number("rounds", rounds, Integral, 1)
+    resolve_init(init)  # else the plugin would seem to refuse the name
     for name, load in SETS.items():
         bunch = load()
         rows = np.random.default_rng(0).permutation(len(bunch.target))[:MOST_ROWS]

@@ -210,6 +210,13 @@ def test_a_set_that_a_plugin_refuses_is_named(monkeypatch, capsys):
     monkeypatch.setattr(plugin_bench, "SETS", {"ANNEALING": plugin_bench.SETS["ANNEALING"]})
     assert main(["plugins", "bench", "projection", "--rounds", "2"]) == 0
     assert "refuses: weak learner 'projection'" in capsys.readouterr().out
+    for option, value, error in (
+        ("--rounds", "0", "rounds must be >= 1, got 0"),
+        ("--init", "nobody", "unknown init model 'nobody'"),
+    ):
+        assert main(["plugins", "bench", "projection", option, value]) == 1
+        captured = capsys.readouterr()
+        assert error in captured.err and captured.out == ""
 
 
 def test_bits_are_compared(monkeypatch):
