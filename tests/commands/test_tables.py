@@ -180,10 +180,34 @@ def test_amounts_that_become_categories_are_named(amount, read):
     assert list(table.categories) == [0]
 
 
-@pytest.mark.parametrize("mark", ".,")
-def test_rows_are_in_the_order_of_time(mark, read):
-    text = f"t;a;b\n1{mark}5;1;x\n0{mark}5;2;y\n1;3;z\n"
-    assert read(text, label="b", time="t", decimal=mark).y.tolist() == ["y", "z", "x"]
+TIMES = {
+    "numbers": ["10.5", "9.5", "10"],
+    "with a comma": ["10,5", "9,5", "10"],
+    "days first": ["01.02.2026", "31.12.2025", "31.01.2026"],
+    "years first": ["2026-02-01", "2025-12-31", "2026-01-31"],
+}
+
+
+@pytest.mark.parametrize("dtype", [None, "category"])
+@pytest.mark.parametrize("kind", TIMES)
+def test_rows_are_in_the_order_of_time(kind, dtype, tmp_path):
+    table = pd.DataFrame({"t": TIMES[kind], "a": [1, 2, 3], "b": list("xyz")})
+    options = {"label": "b", "time": "t", "decimal": "," if "comma" in kind else "."}
+    table.to_csv(tmp_path / "a.csv", index=False)
+    table.astype({"t": dtype or str}).to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        assert read_table(tmp_path / name, **options).y.tolist() == ["y", "z", "x"]
+
+
+@pytest.mark.parametrize("write", [pd.DataFrame.to_csv, pd.DataFrame.to_parquet])
+def test_numbers_are_dates_if_they_have_the_digits_of_one(write, tmp_path):
+    path = tmp_path / ("a.csv" if write is pd.DataFrame.to_csv else "a.parquet")
+    write(pd.DataFrame({"day": [20260131, 20251231], "b": ["x", "y"]}), path, index=False)
+    table = read_table(path, label="b", dates=["day"])
+    assert table.X["day_year"].tolist() == [2026, 2025]
+    write(pd.DataFrame({"day": [1.5, 2.5], "b": ["x", "y"]}), path, index=False)
+    with pytest.raises(ValueError, match="column 'day' must hold dates of one form"):
+        read_table(path, label="b", dates=["day"])
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,8 @@ def as_times(stored: Stored, column):
     from pandas.api.types import infer_dtype
 
     values, how = stored.frame[column], {}
-    if infer_dtype(values) == "string":
-        values = strip(values)
+    if infer_dtype(values) not in ("datetime64", "datetime", "date"):
+        values = strip(values)  # of numbers, too: pandas would count nanoseconds
         values = values.mask(values.str.fullmatch(TIME, na=False), "a time without a date")
         day_first = bool(values.str.match(r"\d\d?\.").any())
         is_iso = values.str.match(r"\d{4}-").any()
@@ -85,13 +85,14 @@ def as_times(stored: Stored, column):
 
 def as_key(stored: Stored, column, decimal: str, is_time: bool):
     """Return a column of groups, or of times as numbers or dates; an empty field is an error."""
-    from pandas.api.types import is_numeric_dtype
+    from pandas.api.types import infer_dtype
 
     values = stored.frame[column]
-    if not is_numeric_dtype(values):
-        words = strip(values) if stored.is_text else values
-        found = numbers(words, decimal) if is_time and stored.is_text else words
-        values = as_times(stored, column) if is_time and not found.notna().any() else found
+    if stored.is_text or (is_time and infer_dtype(values) in ("string", "categorical")):
+        values = strip(values)
+        if is_time:
+            found = numbers(values, decimal)
+            values = found if found.notna().any() else as_times(stored, column)
     if (empty := values.isna().to_numpy()).any():
         what = "must hold a time in every row" if is_time else "must name the group of every row"
         raise stored.error(f"{what}, got none", column, int(empty.argmax()))
