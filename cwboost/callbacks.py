@@ -229,7 +229,7 @@ class Checkpoint:
     The file is a model file with the state of training. To continue, load it, set
     ``warm_start=True`` and call ``fit`` with the same data. If ``random_state`` of the classifier
     is an integer, the result equals that of an uninterrupted fit, bit for bit. From partitions of a
-    cluster the file has the coefficients only, see `cwboost.dask.DaskCWBoostClassifier`.
+    cluster the file has the coefficients only; there, `DaskCWBoostClassifier.from_local` goes on.
 
     Parameters
     ----------

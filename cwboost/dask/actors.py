@@ -152,6 +152,13 @@ class ActorCrew(Crew):
 
     def _on_all(self, method, *arguments) -> list:
         """Call a method of every host and return the results; replace what is lost meanwhile."""
+        try:
+            return self._on_present(method, arguments)
+        except PartitionsLost:
+            self.is_lost = True
+            raise
+
+    def _on_present(self, method, arguments) -> list:
         results, lost = self._call(self._actors, method, arguments)
         while lost:
             self._count_losses(len(lost))

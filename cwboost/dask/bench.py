@@ -24,6 +24,7 @@ from cwboost.dask.problem import description, planned, shared_encoding, shared_p
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.bench import planned_loop
 from cwboost.estimator.checks import generator_of
+from cwboost.estimator.clock import Clock
 from cwboost.estimator.examples import VALID, Arguments, names_of_set
 from cwboost.estimator.holdout import HoldoutRun
 from cwboost.estimator.initial import InitFitter, Start
@@ -81,7 +82,9 @@ class PartitionedBench:
         encoding, columns = shared_encoding(found, family, given, known)
         reports = crew.collect(report, encoding, family)
         own = {index: reports[index] for index in range(n_training)}
-        setup = shared_problem(own, encoding, family, wanted.settings.C, wanted.class_weight)
+        self._setup = setup = shared_problem(
+            own, encoding, family, wanted.settings.C, wanted.class_weight
+        )
         self._schema = InputSchema(
             family=family,
             categorical_features=given,
@@ -89,9 +92,7 @@ class PartitionedBench:
             names=None if columns.names is None else np.array(columns.names, dtype=object),
             categories=encoding.categories,
         )
-        if crew.is_whole:
-            self._begin_whole(encoding)
-        else:
+        if not crew.is_whole:
             if self.previous is not None:
                 check_continues(self.previous, self._schema, setup.classes, {}, wanted.divides)
             self._listed = listing(crew, setup)
@@ -101,23 +102,27 @@ class PartitionedBench:
             descriptions = crew.collect(description, encoding, setup, family)
             self._setup = planned(setup, family, descriptions, columns, self._rng)
 
-    def _begin_whole(self, encoding) -> None:
-        """Let one worker decide and begin to train."""
+    @property
+    def is_whole(self) -> bool:
+        """True if one worker trains, which also decides."""
+        return self._crew.is_whole
+
+    def followed_loop(self, clock: Clock) -> RoundLoop:
+        """Let one worker decide and begin to train, in the time left; return the client's loop."""
         seed = self._wanted.random_state
         if not isinstance(seed, Integral):
             # If the worker is lost, another one begins again with the same seed.
             seed = int(checked_random_state(seed).randint(2**31))
-        wanted = replace(self._wanted, callbacks=[], verbose=0, random_state=seed)
-        job = Job(wanted, self.previous, self._schema, encoding, self._roles, self._crew.place)
+        changed = {"callbacks": [], "verbose": 0, "random_state": seed, "time_limit": clock.left}
+        job = Job(
+            wanted=replace(self._wanted, **changed),
+            previous=self.previous,
+            schema=self._schema,
+            encoding=self._setup.encoding,
+            names=self._roles,
+            place=self._crew.place,
+        )
         self._crew.train(job)
-
-    @property
-    def is_whole(self) -> bool:
-        """True if one worker trains, so that it has decided all."""
-        return self._crew.is_whole
-
-    def followed_loop(self) -> RoundLoop:
-        """Return the loop of the training of one worker."""
         return followed_loop(self._crew, self._wanted)
 
     def __enter__(self) -> PartitionedBench:

@@ -16,6 +16,7 @@ from cwboost.dask.bench import PartitionedBench
 from cwboost.dask.input.collections import predicted
 from cwboost.estimator.clock import Clock
 from cwboost.estimator.examples import Arguments
+from cwboost.estimator.fitting import is_fitted
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.resumption import PreviousFit
 from cwboost.estimator.rounds import RoundLoop
@@ -43,7 +44,8 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     Attributes
     ----------
     client : distributed.Client or None
-        Set it before `fit` to train on another cluster than that of the default client.
+        Set it before `fit` to train on another cluster than that of the default client. Copies have
+        none.
 
     Notes
     -----
@@ -79,23 +81,37 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         return PartitionedBench(client, arguments, wanted, previous)
 
     def _decide(self, wanted: Parameters, bench: Any, clock: Clock) -> RoundLoop:
-        """Return the loop of the training: of one worker, which has decided, or of partitions."""
-        return bench.followed_loop() if bench.is_whole else super()._decide(wanted, bench, clock)
+        """Return the loop of the training: of one worker, which decides, or of partitions."""
+        if bench.is_whole:
+            return bench.followed_loop(clock)
+        return super()._decide(wanted, bench, clock)
+
+    def __getstate__(self):
+        # A client belongs to its process.
+        return {k: v for k, v in super().__getstate__().items() if k != "client"}
 
     # ---------------------------------------------------------------- after training
 
     def to_local(self, fitted=True) -> CWBoostClassifier:
-        """Return a `CWBoostClassifier` with the same parameters and, if `fitted`, attributes."""
-        local = CWBoostClassifier(**self.get_params(deep=False))
+        """Return a `CWBoostClassifier` with the same parameters and, if `fitted`, attributes.
+
+        With `warm_start`, it goes on as this one: bit for bit from a training on one worker.
+        """
         if fitted:
             check_is_fitted(self)
-            own = {k: v for k, v in vars(self).items() if k.endswith("_") and k[0] != "_"}
-            local.__dict__.update(own)
-        return local
+        return _moved(self, CWBoostClassifier, fitted)
 
-    def save(self, path, *, staged=True):
-        """Save the fitted model as a `CWBoostClassifier`; see `CWBoostClassifier.save`."""
-        self.to_local().save(path, staged=staged)
+    @classmethod
+    def from_local(cls, local: CWBoostClassifier) -> DaskCWBoostClassifier:
+        """Return a classifier with parameters and attributes of another, such as a checkpoint."""
+        return _moved(local, cls)
+
+    def save(self, path, *, staged=True, training_state=False):
+        """Save the fitted model as a `CWBoostClassifier`; see `CWBoostClassifier.save`.
+
+        From partitions there is no training state.
+        """
+        self.to_local().save(path, staged=staged, training_state=training_state)
 
     def predict(self, X, n_estimators=None):
         """Return the classes of largest score; see `CWBoostClassifier.predict`."""
@@ -123,5 +139,14 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     def _lazily(self, name, kind, X, n_estimators):
         local = self.to_local().set_params(callbacks=None)
+        vars(local).pop("_state", None)  # which no prediction needs, and which is as large as y
         method = partial(getattr(local, name), n_estimators=n_estimators)
         return predicted(X, method, kind, self.classes_)
+
+
+def _moved(classifier, kind, fitted=True):
+    """Return a classifier of a kind with the parameters and, if `fitted`, attributes of another."""
+    other = kind(**classifier.get_params(deep=False))
+    if fitted:
+        vars(other).update({k: v for k, v in vars(classifier).items() if is_fitted(k)})
+    return other

@@ -18,9 +18,11 @@ class Crew(ABC):
 
     No result depends on which worker holds which partition: replies are put in their order, and
     summaries of pricing are merged exactly. `log` leads from the sources to the present state.
+    After `PartitionsLost`, `is_lost` is True, and nobody is there to ask.
     """
 
     def __init__(self):
+        self.is_lost = False
         self.log: list = []
         self._questions: list = []
         self.coordinator = None

@@ -59,9 +59,9 @@ class PartitionedSets:
         return {name: value for one in self._sets for name, value in one.measures().items()}
 
     def calibrated(self, model: FittedModel, fits_scale: bool) -> FittedModel:
-        """Return the model calibrated on `X_val`, if it was given."""
+        """Return the model calibrated on `X_val`, if it was given and is not lost."""
         valid = next((one for one in self._sets if one.name == VALID), None)
-        if valid is None:
+        if valid is None or self._crew.is_lost:
             return model
         role = self._roles[self._sets.index(valid)]
         (parts,) = self._crew.ask(("scores", (model.ensemble, role)))

@@ -147,7 +147,6 @@ class FollowedTraining:
     def __init__(self, crew, callbacks: list, is_shown: bool):
         self._crew, self._callbacks, self._is_shown = crew, callbacks, is_shown
         self._reported: dict[str, Any] | None = None
-        self._is_lost = False
         self._take(0)
 
     def round(self) -> bool:
@@ -160,7 +159,6 @@ class FollowedTraining:
         try:
             progress = self._crew.advance(until, SLICE_SECONDS)
         except PartitionsLost:
-            self._is_lost = True
             self.n_rounds = 0 if self._reported is None else self._reported["n_iter_"]
             raise
         self.n_rounds, self.most = progress.n_rounds, progress.most
@@ -170,7 +168,7 @@ class FollowedTraining:
 
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes, after the rounds reported last if the worker is lost."""
-        if self._is_lost:
+        if self._crew.is_lost:
             return self._reported
         return self._crew.ask_fit("attributes", stop_reason)
 

@@ -53,10 +53,10 @@ class Fitting:
         """Make the estimator the model of the finished rounds, in one step, if there are any."""
         if error is None or loop.training.n_rounds:
             attributes = loop.outcome.attributes(stop_reason)
-            kept = {k: v for k, v in vars(self._estimator).items() if not _is_fitted(k)}
+            kept = {k: v for k, v in vars(self._estimator).items() if not is_fitted(k)}
             self._estimator.__dict__ = kept | attributes
 
 
-def _is_fitted(name: str) -> bool:
+def is_fitted(name: str) -> bool:
     """Return True for the name of an attribute that `fit` sets."""
     return name == "_state" or (name.endswith("_") and not name.startswith("_"))

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import pickle
 import time
 
 import numpy as np
@@ -14,7 +15,8 @@ from distributed import Client  # noqa: E402
 from partitions import assert_same_learners  # noqa: E402
 
 from cwboost import CWBoostClassifier, TreeFamily, load_model  # noqa: E402
-from cwboost.callbacks import Checkpoint  # noqa: E402
+from cwboost.automatic import recipe  # noqa: E402
+from cwboost.callbacks import Checkpoint, TimeLimit  # noqa: E402
 from cwboost.dask import DaskCWBoostClassifier, actors  # noqa: E402
 from cwboost.dask.input.collections import sources  # noqa: E402
 from cwboost.dask.input.encoding import columns_of  # noqa: E402
@@ -138,11 +140,51 @@ def test_warm_start_and_checkpoints_go_on(client, collections, fitted, tmp_path)
     first = DaskCWBoostClassifier(**{**PARAMETERS, "n_estimators": 3}, warm_start=True)
     first.callbacks = [Checkpoint(path, every_rounds=3)]
     first.fit(*collections)
-    assert load_model(path).n_iter_ == 3
-    first.set_params(n_estimators=5, callbacks=None).fit(*collections)
-    assert first.n_iter_ == 5
-    objective = first.history_["objective"]
-    np.testing.assert_allclose(objective, fitted.history_["objective"], rtol=1e-9)
+    stored = load_model(path)
+    assert stored.n_iter_ == 3
+    for model in (first, DaskCWBoostClassifier.from_local(stored)):
+        model.set_params(n_estimators=5, callbacks=None, warm_start=True).fit(*collections)
+        assert model.n_iter_ == 5
+        objective = model.history_["objective"]
+        np.testing.assert_allclose(objective, fitted.history_["objective"], rtol=1e-9)
+
+
+def test_a_local_copy_goes_on_as_the_model_does(client, collections, place, tmp_path):
+    settings = {**PARAMETERS, "weak_learner": "tree", "random_state": 0}
+    model = DaskCWBoostClassifier(**settings, warm_start=True).fit(*collections)
+    local = [model.to_local()]
+    if place == "one worker":
+        model.save(tmp_path / "model.cwb", training_state=True)
+        local.append(load_model(tmp_path / "model.cwb"))
+    model.set_params(n_estimators=8).fit(*collections)
+    for one in local:
+        one.set_params(n_estimators=8).fit(X, Y)
+        np.testing.assert_allclose(one.predict_proba(X), model.to_local().predict_proba(X))
+
+
+def test_a_model_is_pickled_without_its_client(client, fitted):
+    model = DaskCWBoostClassifier.from_local(fitted.to_local())
+    model.client = client
+    again = pickle.loads(pickle.dumps(model))
+    assert again.client is None and model.client is client
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+
+
+def test_reading_counts_as_time_of_the_fit(client, collections, monkeypatch):
+    left, decide = [], recipe.decide
+
+    def noted(wanted, bench, clock):
+        left.append(clock.left)
+        return decide(wanted, bench, clock)
+
+    def slowly(block):
+        time.sleep(0.3)
+        return block
+
+    monkeypatch.setattr(recipe, "decide", noted)
+    far = collections[0].map_blocks(slowly), collections[1]
+    DaskCWBoostClassifier(**PARAMETERS, callbacks=[TimeLimit(1000)]).fit(*far)
+    assert left[0] < 1000 - 0.3
 
 
 def hidden(y):

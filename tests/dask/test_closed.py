@@ -35,7 +35,8 @@ def test_a_client_closed_during_fit_keeps_the_finished_rounds(what, place, monke
 
         model = DaskCWBoostClassifier("stump", n_estimators=5, tol=0.0, callbacks=[Close()])
         model.client = own
+        X_there, y_there = da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100)
         with pytest.raises(PartitionsLost, match="closed during fit; the finished rounds are kept"):
-            model.fit(da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100))
+            model.fit(X_there, y_there, X_val=X_there, y_val=y_there)
     assert (1 if place == "one worker" else 3) <= model.n_iter_ <= 3
     assert len(model.to_local().predict(X)) == len(X)
