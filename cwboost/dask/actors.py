@@ -18,6 +18,7 @@ from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.input.collections import started
 from cwboost.dask.one_worker import Job, Progress, WorkerFit
 from cwboost.families.sealing.faults import add_note
+from cwboost.support.warnings import kept_warnings, warn_caller
 
 logger = logging.getLogger(__name__)
 
@@ -51,12 +52,14 @@ class RemoteHost(Host):
     """A `Host` on a worker, which also holds the sources of the partitions until they are bound."""
 
     def call(self, method, message: list | None = None) -> list:
-        """Return (result, None) of a method, or (None, its error): other errors mean loss."""
+        """Return result, error and warnings of a method: an error that it raises means loss."""
         arguments = () if message is None else unpacked(message)
-        try:
-            return packed((getattr(self, method)(*arguments), None))
-        except Exception as error:
-            return packed((None, error))
+        with kept_warnings() as kept:
+            try:
+                result, error = getattr(self, method)(*arguments), None
+            except Exception as raised:
+                result, error = None, raised
+        return packed((result, error, kept))
 
     def nothing(self) -> None:
         """Do nothing."""
@@ -170,8 +173,11 @@ class ActorCrew(Crew):
         return results
 
     def _call(self, actors, method, arguments) -> tuple[list, list]:
-        """Return the results, and the keys of the actors that are lost; raise a host's error."""
-        lost, results, errors, calls = [], [], [], {}
+        """Return the results, and the keys of the actors that are lost; raise a host's error.
+
+        Hosts with the same warning warn once.
+        """
+        lost, results, errors, calls, warned = [], [], [], {}, {}
         message = packed(arguments)
         for key, actor in actors.items():
             try:
@@ -184,8 +190,11 @@ class ActorCrew(Crew):
             except Exception:
                 lost.append(key)
                 continue
-            result, error = unpacked(answer)
+            result, error, kept = unpacked(answer)
+            warned |= dict.fromkeys(kept)
             (results if error is None else errors).append(result if error is None else error)
+        for warning in warned:
+            warn_caller(*warning)
         if errors:
             # The same one whichever worker holds it.
             raise min(errors, key=lambda error: getattr(error, "partition", np.inf))

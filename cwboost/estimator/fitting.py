@@ -7,6 +7,7 @@ from time import perf_counter
 from cwboost.estimator.clock import Clock
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import FitTask
+from cwboost.support.warnings import warn_caller
 
 
 class Fitting:
@@ -37,8 +38,14 @@ class Fitting:
         """Do the rounds and take their outcome, also if an error ended them early."""
         if self._task is not None:
             self._task.begin(loop)
+        before = loop.training.n_rounds
         try:
             stop_reason, error = loop.run(self._estimator, self._start)
+            if stop_reason == "n_estimators" and loop.training.n_rounds == before:
+                warn_caller(
+                    f"warm_start adds no rounds to the {before} of the fitted model, since "
+                    "n_estimators asks for no more"
+                )
             self._take(loop, stop_reason, error)
         except KeyboardInterrupt as interrupt:
             # It came while the model was put together: do that again, then pass it on.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cwboost.callbacks import ProgressBar
 from cwboost.ensemble.growing import GrowingEnsemble
-from cwboost.support.warnings import warn_caller
 
 if TYPE_CHECKING:
     from cwboost.estimator.held_out.stopping import EarlyStopping
@@ -122,11 +121,6 @@ class RoundLoop:
             return training.stop_reason
         if self._is_over:
             return self.early_stopping.stop_reason
-        if training.n_rounds == self.n_rounds:
-            warn_caller(
-                f"warm_start adds no rounds to the {self.n_rounds} of the fitted model, since "
-                "n_estimators asks for no more"
-            )
         # No bar unless it is shown: it has a destructor all the same, and an interrupt that arrives
         # in a destructor is lost.
         verbose = estimator.verbose

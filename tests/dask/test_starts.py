@@ -49,3 +49,18 @@ def test_a_continued_fit_keeps_its_base_scores(client, monkeypatch):
     model.set_params(n_estimators=4).fit(*parts(X[kept], y[kept]))
     assert model.n_iter_ == 4
     np.testing.assert_array_equal(model.model_.base(X, 1), before(X, 1))
+
+
+def test_warnings_name_the_line_of_the_caller(client):
+    """Those of a worker, too."""
+    X, y = np.ones((200, 3)), np.arange(200) % 2
+    model = DaskCWBoostClassifier("stump", init="kernel", subsample=1.0, **SETTINGS)
+    with pytest.warns(UserWarning) as found:
+        model.fit(*parts(X, y))
+    assert {one.filename for one in found} == {__file__}
+    assert [str(one.message).split()[0] for one in found] == ["init='kernel'", "no"]
+    before = DaskCWBoostClassifier("stump", init=None, warm_start=True, **SETTINGS)
+    before.fit(*parts(*problem(500)))
+    with pytest.warns(UserWarning, match="warm_start adds no rounds to the 3") as found:
+        before.fit(*parts(*problem(500)))
+    assert [one.filename for one in found] == [__file__]
