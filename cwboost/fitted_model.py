@@ -71,6 +71,9 @@ class FittedModel:
         Of examples left out, for prediction sets; None if there were none.
     constraints : dict of ndarray, default={}
         Those that all weak learners keep, by name and in the form of `BindContext`.
+    examples : int or None, default=None
+        Checksum of the rows and labels on which all rounds were trained; None if rounds differ in
+        these, or if it is unknown.
     """
 
     ensemble: Ensemble
@@ -81,6 +84,7 @@ class FittedModel:
     conformity: Conformity | None = None
     constraints: Mapping[str, np.ndarray] = field(default_factory=dict)
     stage_scales: np.ndarray | None = None
+    examples: int | None = None
 
     def scale_at(self, n_rounds: int | None) -> float:
         """Return the factor of the scores after the first rounds, None for all.

@@ -37,6 +37,16 @@ def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
         return start, replace(plan, metric=LOGLOSS) if chooses_rounds else plan
     if not chooses_rounds and not (fits_scale and stagewise and plan.n_rounds >= at.FEWEST_ROUNDS):
         return start, plan
+    if bench.is_elsewhere:
+        if chooses_rounds:
+            raise ValueError(
+                "n_estimators must be a number, or X_val and y_val given, if warm_start=True goes "
+                "on with other examples than those of the fitted model, got 'auto'"
+            )
+        scale = bench.previous.model.scale
+        return start, plan.because(
+            "scale", "that of the fitted model, of other examples", scale=scale
+        )
     for_runs = clock.part(at.SHARE_OF_TIME)
     curve = holdout_curve(bench, start, plan, chooses_rounds, for_runs)
     if curve is None:

@@ -137,6 +137,11 @@ class PartitionedBench:
         return VALID in self._roles.values()
 
     @property
+    def is_elsewhere(self) -> bool:
+        """False: which examples trained a model is not known here."""
+        return False
+
+    @property
     def n_examples(self) -> int:
         """Number of training examples."""
         return self._setup.n_total
@@ -208,6 +213,7 @@ class PartitionedBench:
             classes=classes,
             base=start.base,
             constraints={},
+            examples=None,
             keeps_state=False,
             fingerprint=None,
             identity=None,

@@ -75,6 +75,12 @@ class Bench:
         return VALID in self._examples.held_out
 
     @property
+    def is_elsewhere(self) -> bool:
+        """True if training goes on from a model that other examples trained, as far as is known."""
+        checksum = self._examples.problem.checksum
+        return self.previous is not None and self.previous.model.examples != checksum
+
+    @property
     def n_examples(self) -> int:
         """Number of training examples."""
         return len(self._examples.problem.y)
@@ -140,6 +146,7 @@ class Bench:
             classes=classes,
             base=start.base,
             constraints=self._binder.constraints,
+            examples=None if self.is_elsewhere else problem.checksum,
             keeps_state=wanted.warm_start,
             fingerprint=data,
             identity=identity,

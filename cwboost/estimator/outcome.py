@@ -58,12 +58,13 @@ class BoostingOutcome(ModelOutcome):
     """The outcome of a training of `CWBoostClassifier`.
 
     With `keeps_state` it has what an exact continuation needs, of data with this `fingerprint` and
-    a training of this `identity`.
+    a training of this `identity`. `examples` are those of `FittedModel`.
     """
 
     plan: Plan
     base: BaseScores | None
     constraints: Mapping[str, np.ndarray]
+    examples: int | None
     fits_scale: bool
     early_stopping: EarlyStopping | None
     keeps_state: bool
@@ -98,7 +99,11 @@ class BoostingOutcome(ModelOutcome):
         training, plan = self.training, self.plan
         attributes = super()._attributes(stop_reason)
         model = replace(
-            attributes["model_"], base=self.base, scale=plan.scale, constraints=self.constraints
+            attributes["model_"],
+            base=self.base,
+            scale=plan.scale,
+            constraints=self.constraints,
+            examples=self.examples,
         )
         if plan.curve is not None and self.fits_scale:
             model = _calibrated(model, plan.curve, attributes["history_"]["learning_rate"])

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from cwboost.estimator.checks import check_total, check_weight
-from cwboost.estimator.groups import keys_of, keys_of_rows
+from cwboost.estimator.groups import MULTIPLIER, keys_of, keys_of_rows, mixed
 from cwboost.estimator.input.labels import shown
 from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
@@ -42,7 +42,8 @@ class Problem:
     examples are the `rows` of the matrix in `holder`, in this order. `y` are class indices,
     `counts` the numbers of each, `weight` has a mean between 1/2 and 1, `base`, (n_samples,
     n_classes), are out-of-sample base scores, and `blocks` the numbers of the given splits that
-    test the examples, -1 for none.
+    test the examples, -1 for none. `checksum` is that of all rows and labels that were given, also
+    of those that are split off, in any order.
     """
 
     holder: Holder
@@ -52,6 +53,7 @@ class Problem:
     weight: np.ndarray
     base: np.ndarray | None = None
     blocks: np.ndarray | None = None
+    checksum: int = 0
 
     @made_once
     def groups(self) -> np.ndarray | None:
@@ -72,6 +74,7 @@ class Problem:
             weight=self.weight[at],
             base=None if self.base is None else self.base[at],
             blocks=None if self.blocks is None else self.blocks[at],
+            checksum=self.checksum,
         )
 
 
@@ -108,7 +111,7 @@ def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Probl
     holder = Holder(X, None if groups is None else np.asarray(unmasked(groups)))
     if groups is not None:
         check_groups(holder.keys[used])
-    order, weight = _distinct(holder, used, encoded, weight[used])
+    order, weight, checksum = _distinct(holder, used, encoded, weight[used])
     encoded = encoded[order]
     problem = Problem(
         holder=holder,
@@ -117,18 +120,20 @@ def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Probl
         counts=np.bincount(encoded, minlength=len(classes)),
         # To a mean near one, by a power of two, which rounds none.
         weight=np.ldexp(weight, -int(np.frexp(weight.mean())[1])),
+        checksum=checksum,
     )
     return problem, classes
 
 
-def _distinct(holder: Holder, rows, y, weight) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of distinct examples among some rows, by class, and their weights."""
+def _distinct(holder: Holder, rows, y, weight) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the places of distinct examples among some rows, by class, weights and checksum."""
     keys = holder.keys if holder.groups is None else keys_of_rows(holder.X) ^ holder.keys
     same = keys[rows] + y.astype(np.uint64)
     _, first, which = np.unique(same, return_index=True, return_inverse=True)
     order = np.sort(first)
     order = order[np.argsort(y[order], kind="stable")]
-    return order, np.bincount(which, weight)[which[order]]
+    checksum = int(mixed(same[order], MULTIPLIER).sum())
+    return order, np.bincount(which, weight)[which[order]], checksum
 
 
 def class_factors(class_weight, labels, totals) -> np.ndarray:

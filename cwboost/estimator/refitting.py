@@ -78,7 +78,7 @@ class Refit:
             for rows in [[], *(split.left_out for split in left_out)]
         ]
         ensemble = _with_steps(model.ensemble, X, masters, known, self.rate)
-        model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None)
+        model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None, examples=None)
         model = with_importances(model, X)
         if held_out is not None:
             scores = model.scores(held_out.X, n_threads=self.n_threads)

@@ -66,7 +66,9 @@ def solve_thin(
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
         own = _kept(master, ensemble, columns)
-        kept = replace(model, ensemble=own, scale=default_scale, conformity=None, stage_scales=None)
+        kept = FittedModel(
+            own, model.labels, model.base, default_scale, constraints=model.constraints
+        )
         n_kept = len(own.learners)
         if n_kept == 0:
             continue

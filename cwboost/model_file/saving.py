@@ -43,7 +43,7 @@ NOT_STORED = ("callbacks", "cv")
 COMMON_ATTRIBUTES = {"classes_": np.ndarray, "n_features_in_": int, "history_": dict}
 INIT_PREFIX = "init."
 OPTIONAL_ATTRIBUTES = {"feature_names_in_": np.ndarray, "categories_": dict}
-OPTIONAL = ("stage_scales", "importances", "conformity", "constraints")
+OPTIONAL = ("stage_scales", "importances", "conformity", "constraints", "examples")
 """Fields of `FittedModel` that a file may hold."""
 STATE_ATTRIBUTE = "_state"
 
@@ -86,6 +86,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         "importances": model.importances,
         "conformity": None if model.conformity is None else vars(model.conformity),
         "constraints": dict(model.constraints) or None,
+        "examples": model.examples,
     }
     given = {name: value for name, value in optional.items() if value is not None}
     header |= {name: encoder.encode(value, f"model.{name}") for name, value in given.items()}
@@ -241,6 +242,8 @@ def _check_parts(parts: dict, n_features: int, n_rounds: int) -> None:
     check_arrays(numbers, {name: ("float64", (lengths[name],)) for name in numbers})
     if "importances" in parts and not (abs(parts["importances"] - 0.5) <= 0.5 + 1e-9).all():
         raise ModelFileError("importances must hold numbers from 0 to 1")
+    if type(parts.get("examples", 0)) is not int:
+        raise ModelFileError("examples must be an integer")
     scales = parts.get("stage_scales", np.ones(1))
     if not ((scales > 0) & (scales <= MAX_SCALE)).all():
         raise ModelFileError(f"stage_scales must be positive and at most {MAX_SCALE}")

@@ -228,6 +228,38 @@ def test_sets_of_features_may_grow(tmp_path):
     assert fit(clf, n_estimators=MORE + 1, interaction_cst=None).model_.constraints == {}
 
 
+NEW = np.random.default_rng(1).normal(size=(240, 4))
+OTHERS = NEW, np.digitize(NEW[:, 0] - NEW[:, 1] + 0.5 * NEW[:, 2] ** 2, [-0.3, 0.9])
+ORDER = np.random.default_rng(2).permutation(120)
+ENOUGH = 20  # rounds, for a holdout run
+
+
+@pytest.mark.parametrize("begin", EVERY)
+def test_a_holdout_run_calibrates_a_model_of_its_examples_only(begin, tmp_path):
+    """In any order. With others the scale stays, and there are no prediction sets."""
+    same = fit(begin("stagewise", tmp_path / "model"), X[ORDER], Y[ORDER], n_estimators=ENOUGH)
+    assert same.model_.conformity is not None and same.plan_.curve is not None
+    for examples in (OTHERS, (np.r_[X, NEW], np.r_[Y, OTHERS[1]]), (X, Y[ORDER])):
+        clf = begin("stagewise", tmp_path / "model")
+        scale = clf.probability_scale_
+        with pytest.raises(ValueError, match="n_estimators must be a number, or X_val and y_val"):
+            fit(clf, *examples, n_estimators="auto")
+        for more, part in enumerate((examples, examples, (X, Y))):
+            fit(clf, *part, n_estimators=ENOUGH + more)
+            assert (clf.probability_scale_, clf.model_.conformity) == (scale, None)
+            assert "other examples" in clf.plan_.reasons["scale"]
+        assert clf.calibrate(*OTHERS).probability_scale_ != scale
+        clf.set_params(n_estimators="auto").fit(*examples, X_val=NEW, y_val=OTHERS[1])
+        assert clf.predict_set(X).any()
+
+
+@pytest.mark.parametrize("change", ["refit", "thin"])
+def test_a_changed_model_is_that_of_no_examples(change):
+    clf = fit(made("stagewise"))
+    other = clf.refit(*OTHERS) if change == "refit" else clf.thin(X, Y, C=1e3)
+    assert (clf.model_.examples is None, other.model_.examples) == (False, None)
+
+
 @pytest.mark.parametrize("zero", [[0] * 4, {}, np.zeros((3, 4)), {0: {1: 0}}])
 def test_zero_constraints_are_none(zero):
     params = {"n_estimators": 20, "random_state": 0}

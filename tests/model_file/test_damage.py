@@ -109,6 +109,7 @@ HOSTILE = [
     ("fitted n_features_in_", [2], "feature must lie"),
     ("fitted n_features_in_", [0, 2**40], "n_features_in_ must lie"),
     ("fitted n_features_in_", [True], "must be of type int"),
+    ("examples", ["1", True], "examples must be an integer"),
     ("fitted predict", [1], "must have the attributes"),
     ("fitted", [{}], "must have the attributes"),
     ("fitted", [[]], "no object 'fitted'"),
