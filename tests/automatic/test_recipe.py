@@ -194,7 +194,8 @@ def test_boosting_starts_from_zero_where_that_ends_lower():
     rate = clf.learning_rate_
     same(clf, default(init=None, n_estimators=clf.n_iter_, learning_rate=rate).fit(X, y), X)
     n_rounds, p = clf.n_iter_, clf.predict_proba(X)
-    clf.set_params(warm_start=True).fit(X, y)  # the same choice, by a single holdout run
+    with pytest.warns(UserWarning, match="adds no rounds"):
+        clf.set_params(warm_start=True).fit(X, y)  # the same choice, by a single holdout run
     assert clf.n_iter_ == n_rounds
     np.testing.assert_array_equal(clf.predict_proba(X), p)
     # A given number of rounds leaves no choice.
