@@ -39,7 +39,7 @@ class Capabilities:
     Parameters
     ----------
     missing_values : bool, default=False
-        NaN in the training matrix and at prediction is handled.
+        NaN and infinities in the training matrix and at prediction are handled.
     sparse_input : bool, default=False
         ``bind``, ``outputs`` and ``scores`` take CSR and CSC and never make them dense.
     deterministic : bool, default=True
@@ -465,7 +465,7 @@ class WeakLearnerFamily(BaseEstimator, ABC):
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features), dtype uint8, float32 or float64, or CSR/CSC
-            Infinities may occur; NaN only if ``capabilities.missing_values``.
+            NaN and infinities only if ``capabilities.missing_values``.
         context : BindContext
             Number of targets, generator, threads and further facts about the data.
 

@@ -93,10 +93,15 @@ def check_symmetric(family):
 
 
 def check_missing_values(family):
-    """Check that pricing and prediction accept NaN in every layout, even X of NaN alone."""
+    """Check that pricing and prediction accept NaN in every layout, even X of NaN alone.
+
+    Infinities come with it: training refuses them unless missing values are handled.
+    """
     whole = with_missing(pixels())
+    infinite = np.where(np.isnan(whole), np.inf * np.sign(pixels(seed=9) - 100), whole)
     for what, X in (
         ("X with NaN", whole),
+        ("X with infinities", infinite),
         ("X of real numbers with NaN", with_missing(reals(50, 3))),
         ("one feature with NaN", with_missing(reals(30, 1))),
         ("float32 X with NaN", whole.astype(np.float32)),

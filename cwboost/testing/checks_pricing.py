@@ -45,8 +45,6 @@ def check_edges(family):
 
 def check_divisions(family):
     """Check that a division has the cells of its learner, which takes outputs per cell."""
-    if not family.capabilities.divides:
-        return
     for what, X, weights in problems():
         division = bind(family, X).divide(weights, WHOLE)
         check_division(division, family.learners_type, len(X), AssertionError)

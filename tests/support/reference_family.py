@@ -86,6 +86,7 @@ class ReferencePricer(Pricer):
         self.share, self.rng = share, rng
         self.columns = [self._sorted(feature) for feature in range(X.shape[1])]
 
+    @np.errstate(invalid="ignore")  # between infinities
     def _sorted(self, feature):
         """Return the order of the present values, the cuts between them, and a NaN mask."""
         values = column(self.X, feature)

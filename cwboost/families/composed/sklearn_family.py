@@ -32,7 +32,8 @@ from cwboost.support.warnings import warn_caller
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
 
-LARGEST = float(np.finfo(np.float32).max) / 2
+LARGEST = 2.0**100
+"""Trees of scikit-learn see no larger values: they refuse infinities and add in float32."""
 
 
 class SklearnFamily(WeakLearnerFamily):
@@ -112,7 +113,6 @@ class SklearnPricer(Pricer):
         self.n_samples, self.n_features = X.shape
         self._X = X
         self._form: Any = learners_class(estimator)
-        # Trees of scikit-learn refuse values beyond float32; clipping changes no split.
         self._fitted_on = _clipped(X) if self._form is TreeModels else X
         self._estimator = estimator
         self._seeded = estimator.get_params(deep=False).get("random_state", 0) is None
@@ -160,7 +160,7 @@ class SklearnPricer(Pricer):
 
 
 def _clipped(X):
-    """Return X clipped to the range of float32; X itself if it is in that range."""
+    """Return X clipped to `LARGEST`; X itself if it is in that range."""
     if X.dtype.kind != "f" or not (np.abs(X) > LARGEST).any():
         return X
     return np.clip(X, -LARGEST, LARGEST)
