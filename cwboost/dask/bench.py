@@ -203,7 +203,7 @@ class PartitionedBench:
         training = PartitionedTraining(pricer, master, settings, self._rng, held_out)
         training.is_followed = bool(wanted.callbacks or wanted.verbose)
         if previous is not None:
-            training.resume(previous.model.ensemble, previous.history)
+            training.resume(setup.previous, previous.history)
         return planned_loop(
             PartitionedOutcome,
             wanted,
@@ -223,7 +223,8 @@ class PartitionedBench:
         """Bind the partitions, at the first call, with the base scores of a start."""
         if self._crew.coordinator is None:
             own = {} if start.base is None else start.scores
-            self._setup = replace(self._setup, base=start.base, own_scores=own)
+            previous = None if self.previous is None else self.previous.model.ensemble
+            self._setup = replace(self._setup, base=start.base, own_scores=own, previous=previous)
             self._sample = sample_of_partitions(self._crew, self._setup)
             self._crew.bind(self._setup)
 

@@ -12,7 +12,8 @@ from scipy import sparse
 
 from cwboost.dask.input.chunks import Chunk, checked, named
 from cwboost.dask.input.encoding import Encoding
-from cwboost.dask.partition import HeldOutPartition, Partition
+from cwboost.dask.partition import HeldOutPartition, Partition, given_before
+from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.input.labels import encode_labels
 from cwboost.families.partitioned import Coordinator, PartitionContext
@@ -37,6 +38,7 @@ class Setup:
     # Rows of the examples that the init model was fitted on, and their base scores without their
     # own labels, by training partition.
     own_scores: dict = field(default_factory=dict)
+    previous: Ensemble | None = None  # that training goes on from
 
     def base_of(self, X, index: int | None, n_threads: int) -> np.ndarray | None:
         """Return the base scores of a training partition, or of other examples."""
@@ -128,6 +130,9 @@ class Host:
         if X is None:
             return
         base = setup.base_of(X, index, self.n_threads)
+        before = None
+        if setup.previous is not None:
+            before = given_before(setup.previous, X, self.n_threads)
         context = PartitionContext(
             places=setup.places_of(index),
             n_total=setup.n_total,
@@ -136,7 +141,7 @@ class Host:
         )
         pricer = setup.coordinator.bind(read_only(X), context)
         del X
-        self.partitions[index] = Partition(pricer, counts, context, setup.q, base)
+        self.partitions[index] = Partition(pricer, counts, context, setup.q, base, before)
 
     def _sorted(self, chunk: Chunk, setup: Setup) -> tuple:
         """Return features, counts and weights of a partition, sorted by class, or None of each."""

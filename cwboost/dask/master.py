@@ -95,13 +95,10 @@ class PartitionedMaster(Master):
             self._edges = self._tables = None
         return found
 
-    def start_from(self, learners, coef) -> None:
-        """Let the partitions add what graded learners give to the base scores.
-
-        `coef`, (n_learners, n), has the coefficients of the last n classes.
-        """
-        self._take_gradient(("start_from", (learners, coef)))
-        self.cell_coef = float(coef.sum())
+    def start_from(self, coef: float) -> None:
+        """Let the partitions start from the graded learners of a model, of this sum of `coef`."""
+        self._take_gradient(("start_from", ()))
+        self.cell_coef = coef
 
     def _take_gradient(self, operation) -> None:
         """Send an operation that changes the pair weights; take measures, masses and edges."""
@@ -151,16 +148,16 @@ class PartitionedMaster(Master):
         """Total weight of the examples of each class, shape (n_classes,)."""
         return self._masses
 
-    def restore_columns(self, learners, classes) -> np.ndarray:
-        """Let the partitions compute the columns of fitted learners; return their rows."""
-        (parts,) = self.ask(("keep_learners", (learners, classes)))
+    def restore_columns(self, classes) -> np.ndarray:
+        """Let the partitions keep the learners of a model as columns; return their rows."""
+        (parts,) = self.ask(("keep_learners", (classes,)))
         # On other data, columns of an earlier model may be equal: the partitions hold both.
         rows, _ = self.columns.add(classes, _joint_keys(parts), merges=False)
         self._make_room()
         return rows
 
     def drop_columns(self) -> None:
-        """Let the partitions drop the columns that `restore_columns` computed."""
+        """Let the partitions drop the columns of `restore_columns`."""
         self._unsent.append(("drop_columns", ()))
 
     def rebuild(self) -> None:

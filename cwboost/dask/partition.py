@@ -14,9 +14,12 @@ import numpy as np
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.row_sampling import draw_rows
+from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.held_out.scores import HeldOutScores
+from cwboost.estimator.resumption import LEARNERS_PER_CHUNK
 from cwboost.estimator.splits import NEGLIGIBLE
 from cwboost.families.contract import Division
+from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import PartitionWeights
 from cwboost.families.sealing.pricer import check_division
 from cwboost.families.sealing.sample import read_only
@@ -24,8 +27,6 @@ from cwboost.solvers.row_sampling import sampled
 
 KEY_BYTES = 8
 """Bytes of the hash of a column on one partition, by which equal columns are found."""
-
-LEARNERS_PER_CHUNK = 256
 
 
 class SampleOfRows(NamedTuple):
@@ -36,15 +37,19 @@ class SampleOfRows(NamedTuple):
 
 
 class Partition:
-    """The examples of one partition, at least one, sorted by class; q is that of all partitions."""
+    """The examples of one partition, at least one, sorted by class; q is that of all partitions.
+
+    `before` is what a model that training goes on from gives the examples, see `given_before`.
+    """
 
     role = "training"
 
-    def __init__(self, pricer, counts, context, q, base=None):
+    def __init__(self, pricer, counts, context, q, base=None, before=None):
         self.pricer = pricer
         self.counts, self.weight = counts, context.weight
         self.q, self.n_threads = q, context.n_threads
         self._base = None if base is None else np.ascontiguousarray(base.T)
+        self._before = before
         self._restart(self.weight)
         self._places, self._n_total = context.places, context.n_total
         self._left_out = np.empty(0, dtype=np.int64)
@@ -104,17 +109,9 @@ class Partition:
         except OverflowError:
             self.overflows = True
 
-    def start_from(self, learners, coef) -> None:
-        """Add what graded learners give to the base scores, and start from these.
-
-        `coef`, (n_learners, n), has the coefficients of the last n classes.
-        """
-        votes = np.zeros(self.pairs.weights.shape)
-        own = votes[-coef.shape[1] :]
-        for chunk, outputs in self._outputs_of(learners):
-            for steps, graded in zip(coef[chunk], outputs):
-                own += (steps * graded).T
-        self._base = votes if self._base is None else self._base + votes
+    def start_from(self) -> None:
+        """Add the scores of a model to the base scores, and start from these."""
+        self._base = self._before if self._base is None else self._base + self._before
         self._restart(self.weight)
 
     def move(self, steps) -> None:
@@ -126,20 +123,10 @@ class Partition:
         classes = np.asarray(classes, dtype=np.int64)
         self.columns.append(classes, np.ascontiguousarray(self.layer[classes]))
 
-    def keep_learners(self, learners, classes) -> list:
-        """Keep the outputs of fitted learners as columns of their classes; return their keys."""
-        keys = []
-        for chunk, outputs in self._outputs_of(learners):
-            outputs = np.ascontiguousarray(outputs)
-            self.columns.append(classes[chunk], outputs)
-            keys += [column_key(row) for row in outputs]
-        return keys
-
-    def _outputs_of(self, learners):
-        """Yield the outputs of fitted learners in chunks, each with the places of its learners."""
-        for start in range(0, len(learners), LEARNERS_PER_CHUNK):
-            chunk = np.arange(start, min(start + LEARNERS_PER_CHUNK, len(learners)))
-            yield chunk, self.pricer.outputs(learners.take(chunk))
+    def keep_learners(self, classes) -> list:
+        """Keep the outputs of a model's learners as columns of their classes; return their keys."""
+        self.columns.append(classes, self._before)
+        return [column_key(row) for row in self._before]
 
     def set_coef(self, coef) -> None:
         """Set the coefficients of the kept columns and form the pair weights."""
@@ -187,6 +174,19 @@ class Partition:
         edges = np.zeros((self.columns.n_classes, self.columns.capacity))
         self.pairs.edges(self.columns, edges)
         return self.measure(), np.abs(self.pairs.weights).sum(axis=1), edges
+
+
+def given_before(ensemble: Ensemble, X, n_threads: int) -> np.ndarray:
+    """Return what training on X goes on from: packed outputs of learners, of graded ones scores.
+
+    They are computed from X, since the model may have other thresholds than those between bins.
+    """
+    learners = ensemble.learners
+    if learners.is_graded:
+        return np.ascontiguousarray(ensemble.scores(X, n_threads=n_threads).T)
+    places = np.arange(len(learners))
+    chunks = np.split(places, places[LEARNERS_PER_CHUNK::LEARNERS_PER_CHUNK])
+    return np.concatenate([pack_outputs(learners.take(chunk).outputs(X)) for chunk in chunks])
 
 
 def column_key(data) -> bytes:

@@ -164,17 +164,17 @@ class PartitionedTraining(ColumnGeneration):
         return super().record(report, changes, pricing_seconds, solver_seconds, **extra)
 
     def resume(self, ensemble, history) -> None:
-        """Take up training where `ensemble` ended, from its coefficients."""
+        """Take up training where `ensemble` ended, that of the setup, from its coefficients."""
         if ensemble.learners.is_graded:
             coef = ensemble.coef()
-            self.master.start_from(ensemble.learners, coef.toarray()[:, -self.pricer.n_targets :])
+            self.master.start_from(float(coef.sum()))
             self.n_steps = coef.nnz
             self.model.resume(ensemble, history)
             return
         classes = np.zeros(len(ensemble.learners), dtype=np.int64)
         classes[ensemble.path.column] = ensemble.path.score_index
         values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
-        rows = self.master.restore_columns(ensemble.learners, classes)
+        rows = self.master.restore_columns(classes)
         self.columns.assign(classes, rows, np.arange(len(rows)), self.master.coef_matrix.shape[1])
         self.master.coef_matrix[classes, rows] = values
         self.columns.record_all(self.master.coef_matrix)

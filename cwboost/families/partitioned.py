@@ -122,10 +122,7 @@ class PartitionPricer(ABC):
 
     @abstractmethod
     def outputs(self, learners: WeakLearners) -> np.ndarray:
-        """Return outputs of `learners` here as packed bits, see `cwboost.pack_outputs`.
-
-        Those of graded learners as int8, of shape (n_learners, n_samples, n_outputs).
-        """
+        """Return outputs of chosen `learners` here as packed bits, see `cwboost.pack_outputs`."""
 
     def cells(self, learners: WeakLearners) -> np.ndarray:
         """Return the cell of each example here, see `cwboost.Division`.

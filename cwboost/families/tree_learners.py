@@ -64,20 +64,6 @@ class TreeLearners(WeakLearners):
         cover = self.trees.cover if cover is None else cover
         return self._of(replace(self.trees, output=outputs, cover=cover))
 
-    def outputs_of_cells(self, cells: np.ndarray) -> np.ndarray:
-        """Return the outputs of cells.
-
-        Parameters
-        ----------
-        cells : ndarray of shape (n_trees, n_samples), dtype int32
-            The cell of each example in each tree.
-
-        Returns
-        -------
-        ndarray of shape (n_trees, n_samples), of graded trees with n_outputs behind, dtype int8
-        """
-        return self.trees.output[self.trees.offsets[:-1, None] + cells]
-
     def signs(self) -> Self:
         if not self.is_graded:
             return self

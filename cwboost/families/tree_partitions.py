@@ -239,8 +239,7 @@ class PartitionTrees(PartitionPricer):
         return rows.totals(), rows.histograms(question.asked), parts
 
     def outputs(self, learners):
-        packed, cells = self._evaluate(learners)
-        return learners.outputs_of_cells(cells) if learners.is_graded else packed
+        return self._evaluate(learners)[0]
 
     def cells(self, learners):
         return self._evaluate(learners)[1]
@@ -254,9 +253,7 @@ class PartitionTrees(PartitionPricer):
         first[inner] = self._bins.bins_below(features, trees.threshold[inner])
         last = np.minimum(self._bins.n_bins[features] + (trees.missing[inner] > 0), CODES)
         width[inner] = last - first[inner]
-        fields = {"left": trees.left, "feature": trees.feature}
-        if not learners.is_graded:
-            fields["output"] = trees.output
+        fields = {"left": trees.left, "feature": trees.feature, "output": trees.output}
         if trees.category_sets is not None:
             is_set = trees.category_sets.is_set
             fields |= {"categorical": is_set, "right": self._sides(trees, is_set)}

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 
-from cwboost import CWBoostClassifier  # noqa: E402
+from cwboost import CWBoostClassifier, ProjectionFamily  # noqa: E402
 from cwboost.dask import DaskCWBoostClassifier, initial  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("place")
@@ -49,6 +49,30 @@ def test_a_continued_fit_keeps_its_base_scores(client, monkeypatch):
     model.set_params(n_estimators=4).fit(*parts(X[kept], y[kept]))
     assert model.n_iter_ == 4
     np.testing.assert_array_equal(model.model_.base(X, 1), before(X, 1))
+
+
+@pytest.mark.parametrize("correction", ["stagewise", "total"])
+@pytest.mark.parametrize(
+    "weak_learner", ["tree", "stump", ProjectionFamily(5), ["stump", "projection"]]
+)
+def test_a_fit_on_other_rows_goes_on_from_the_scores_there(client, weak_learner, correction):
+    """The bins of these rows do not know the thresholds of the model."""
+    settings = {"init": None, "n_estimators": 4, "correction": correction, "random_state": 0}
+    if correction == "stagewise":
+        settings |= {"learning_rate": 0.5, "C": 100.0}
+    rng = np.random.default_rng(0)
+    Xs = rng.normal(size=(2, 1500, 4)) * [[[1.0]], [[1.5]]]
+    ys = (Xs[:, :, :3] + rng.gumbel(size=(2, 1500, 3))).argmax(axis=2)
+    first = CWBoostClassifier(weak_learner, **settings).fit(Xs[0], ys[0])
+    model = DaskCWBoostClassifier.from_local(first).set_params(
+        n_estimators=5, warm_start=True, early_stopping="loss", n_iter_no_change=9
+    )
+    other = parts(Xs[1], ys[1])
+    model.fit(*other, X_val=other[0], y_val=other[1])
+    last = {name: own[-1] for name, own in model.history_.items()}
+    assert last["train_error"] == pytest.approx(1 - model.score(*other))
+    loss = (last["objective"] - model.ensemble_.coef().sum()) / (model.C or 1e4)
+    assert loss == pytest.approx(last["valid_loss"], rel=1e-9)
 
 
 def test_warnings_name_the_line_of_the_caller(client):
