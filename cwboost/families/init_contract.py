@@ -63,7 +63,7 @@ class FittedInit(ABC):
         Parameters
         ----------
         X : ndarray or sparse matrix of shape (n_samples, n_features)
-            NaN may occur, in columns of categories too.
+            NaN, in columns of categories too, and infinities may occur.
         n_threads : int, default=1
 
         Returns

@@ -35,8 +35,8 @@ class Differences(cwboost.DerivedFeatureFamily):
 
 
 def filled(X):
-    dense = X.toarray() if sparse.issparse(X) else X
-    return np.nan_to_num(np.asarray(dense, dtype=np.float64))
+    dense = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    return np.where(np.isfinite(dense), dense, 0.0)
 
 
 class FittedNeighbours(cwboost.FittedInit):

@@ -10,8 +10,8 @@ import cwboost
 
 
 def filled(X: Any) -> np.ndarray:
-    dense = X.toarray() if sparse.issparse(X) else X
-    return np.asarray(np.nan_to_num(dense), dtype=np.float64)
+    dense = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    return np.where(np.isfinite(dense), dense, 0.0)
 
 
 class FittedAcme(cwboost.FittedInit):
