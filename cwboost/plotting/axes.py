@@ -1,6 +1,8 @@
-"""What all plots share: axes and colours."""
+"""What all plots share: axes, colours, the values of a feature."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from cwboost.support.extras import extra
 
@@ -20,6 +22,13 @@ def over_rounds(ax):
 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("number of rounds")
+
+
+def values_of(classifier, X, index: int) -> np.ndarray:
+    """Return a column of X as float64; of categories, their codes."""
+    column = classifier._encoded(X)[:, [index]]
+    column = column.toarray() if hasattr(column, "toarray") else column
+    return column.ravel().astype(np.float64)
 
 
 def colours(count: int) -> list:

@@ -6,7 +6,7 @@ import numpy as np
 
 from cwboost.estimator.input.columns import place_of
 from cwboost.estimator.input.labels import encode_labels
-from cwboost.plotting.axes import new_axes
+from cwboost.plotting.axes import new_axes, values_of
 
 
 def plot_dependence(classifier, X, feature, label, *, background=None, ax=None):
@@ -34,8 +34,7 @@ def plot_dependence(classifier, X, feature, label, *, background=None, ax=None):
     names = getattr(classifier, "feature_names_in_", None)
     index = place_of(feature, names, classifier.n_features_in_, "feature")
     (score,) = encode_labels([label], classifier.classes_, "label")
-    column = classifier._encoded(X)[:, [index]]
-    column = np.ravel(column.toarray() if hasattr(column, "toarray") else column).astype(float)
+    column = values_of(classifier, X, index)
     moved = classifier.shap_values(X, background).values[:, index, score]
     name = classifier._schema.feature_names[index]
     ax = new_axes(ax)

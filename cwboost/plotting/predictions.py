@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import log_loss
 
+from cwboost.estimator.input.labels import encode_labels
 from cwboost.plotting.axes import new_axes, over_rounds
 
 
@@ -62,7 +63,7 @@ def plot_calibration(classifier, X, y, *, n_bins=10, label=None, ax=None):
     from sklearn.calibration import CalibrationDisplay
 
     probabilities = classifier.predict_proba(X)
-    right = classifier.classes_[probabilities.argmax(axis=1)] == np.asarray(y)
+    right = probabilities.argmax(axis=1) == encode_labels(y, classifier.classes_)
     CalibrationDisplay.from_predictions(
         right,
         probabilities.max(axis=1),

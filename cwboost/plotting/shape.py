@@ -8,7 +8,7 @@ from cwboost.ensemble.inspection import additive
 from cwboost.estimator.export_rules import require_votes
 from cwboost.estimator.input.columns import place_of
 from cwboost.estimator.input.labels import encode_labels
-from cwboost.plotting.axes import colours, new_axes
+from cwboost.plotting.axes import colours, new_axes, values_of
 
 FEW_ENTRIES = 5
 MOST_COLOURED = 10
@@ -48,7 +48,9 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     ax = new_axes(ax)
     ax.set(title=f"What {name} adds to the scores", xlabel=name, ylabel="part of the score")
     categories = classifier._schema.categories.get(index)
-    seen = None if X is None or categories is not None else _values(X, index)
+    is_spanned = X is not None and categories is None
+    seen = values_of(classifier, X, index) if is_spanned else np.empty(0)
+    seen = seen[np.isfinite(seen)]
     if index not in functions:
         _unused(ax, seen)
         return ax
@@ -67,29 +69,17 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
         label = str(classifier.classes_[column])
         ax.stairs(values[:, column], edges, baseline=None, color=colour, label=label)
     ax.set_xlim(edges[0], edges[-1])
-    if seen is not None:
+    if len(seen):
         deciles = np.quantile(seen, np.linspace(0.1, 0.9, 9))
         ax.plot(deciles, np.zeros(9), "|", color="0.3", transform=ax.get_xaxis_transform())
     _legend(ax, len(coloured) + bool(grey))
     return ax
 
 
-def _values(X, index: int) -> np.ndarray:
-    """Return the finite values of a feature."""
-    from scipy import sparse
-
-    if sparse.issparse(X):
-        column = X.tocsc()[:, [index]].toarray().ravel()
-    else:
-        column = X.iloc[:, index] if hasattr(X, "iloc") else np.asarray(X)[:, index]
-    column = np.asarray(column, dtype=np.float64)
-    return column[np.isfinite(column)]
-
-
 def _edges(thresholds, seen) -> np.ndarray:
     """Return where the steps begin and end: between the ends of the data or of the thresholds."""
     inner = thresholds[np.isfinite(thresholds)]
-    if seen is not None and len(seen):
+    if len(seen):
         low, high = seen.min(), seen.max()
     else:
         low, high = (inner[0], inner[-1]) if len(inner) else (0.0, 0.0)
@@ -108,7 +98,7 @@ def _unused(ax, seen) -> None:
     """Say in the plot that the feature adds nothing."""
     ax.axhline(0.0, color="0.6")
     ax.set_ylim(-1.0, 1.0)
-    if seen is not None and len(seen) and seen.min() < seen.max():
+    if len(seen) and seen.min() < seen.max():
         ax.set_xlim(seen.min(), seen.max())
     text = "no weak learner of the model uses this feature"
     ax.text(0.5, 0.6, text, transform=ax.transAxes, ha="center")

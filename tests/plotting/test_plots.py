@@ -115,6 +115,8 @@ def test_plot_shape_by_name_and_of_an_unused_feature():
     assert not flat.patches and "no weak learner" in flat.texts[0].get_text()
     with pytest.raises(ValueError, match="got 'z'; X has the columns"):
         plot_shape(clf, "z")
+    with pytest.raises(ValueError, match="order"):
+        plot_shape(clf, "c", X=frame[list("edcba")])
 
 
 @pytest.mark.parametrize(
@@ -122,6 +124,7 @@ def test_plot_shape_by_name_and_of_an_unused_feature():
     [
         (plot_history, ("loss",), "'error' or 'objective', got 'loss'"),
         (plot_margins, (X[:1], ["zebra"]), "y must hold only training labels"),
+        (plot_calibration, (X[:1], ["zebra"]), "y must hold only training labels"),
         (plot_shape, (4,), "places from 0 to 3"),
         (
             lambda clf, n: plot_importances(clf, n_features=n),
