@@ -171,8 +171,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
         # With one bit this is 1 / (1 + exp(-2 f)), the minimiser of the loss.
         return scores
 
-    def _check_model(self) -> None:
-        """Check that the values of a model file are consistent; raise a ValueError if not."""
+    def _check_scores(self) -> None:
         shape = (len(self.classes_), self.ensemble_.n_scores)
         if self.code_.shape != shape or self.code_.dtype != np.int8:
             raise ValueError(f"code_ must be an int8 array of shape {shape}")

@@ -315,12 +315,16 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _check_model(self) -> None:
         """Check that the values of a model file are consistent; raise a ValueError if not."""
+        check_categories(self._schema.categories, self.n_features_in_)
+        self._check_scores()
+
+    def _check_scores(self) -> None:
+        """Check that the ensemble has the scores that the classes need."""
         ensemble, classes = self.ensemble_, self.classes_
         if ensemble.n_scores != len(classes):
             raise ValueError(
                 f"the ensemble has {ensemble.n_scores} scores for {len(classes)} classes"
             )
-        check_categories(self._schema.categories, self.n_features_in_)
 
     def calibrate(self, X: Features, y: ArrayLike) -> Self:
         """Fit the scale of `predict_proba` on examples that the model was not trained on.

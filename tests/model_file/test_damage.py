@@ -9,7 +9,7 @@ import attack_models
 import numpy as np
 import pytest
 from attack import carried_out
-from models import paper
+from models import CLASSIFIERS, paper
 from mutations import header_of
 from sklearn.datasets import load_iris
 
@@ -50,8 +50,9 @@ def edited(model, path, changes):
     for place, value in changes.items():
         *above, key = place.split()
         holder = arrays if "." in place else header
+        *above, key = (int(name) if name.isdigit() else name for name in (*above, key))
         for name in above:
-            holder = holder[int(name) if name.isdigit() else name]
+            holder = holder[name]
         holder[key] = value
         if value is NONE:
             del holder[key]
@@ -147,6 +148,13 @@ HOSTILE = [
 def test_hostile_contents(model, path, place, value, message):
     with pytest.raises(ModelFileError, match=message):
         load_model(edited(model, path, {place: value}))
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_hostile_categories_of_every_classifier(path, classifier):
+    clf = classifier("stump", n_estimators=2, categorical_features=[3]).fit(np.round(X), Y)
+    with pytest.raises(ModelFileError, match="categories_ must have places from 0 to 3, got 77"):
+        load_model(edited(clf, path, {"fitted categories_ items 0 0": 77}))
 
 
 @pytest.mark.parametrize(
