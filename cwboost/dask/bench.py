@@ -32,7 +32,7 @@ from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.outcome import BoostingOutcome
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.plan import Plan
-from cwboost.estimator.problem import check_groups
+from cwboost.estimator.problem import check_groups, checksum_of
 from cwboost.estimator.resumption import PreviousFit, check_continues
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.splits import Split
@@ -138,8 +138,12 @@ class PartitionedBench:
 
     @property
     def is_elsewhere(self) -> bool:
-        """False: which examples trained a model is not known here."""
-        return False
+        """True if training goes on from a model that other examples trained, as far as is known."""
+        return self.previous is not None and self.previous.model.examples != self._checksum
+
+    @property
+    def _checksum(self) -> int:
+        return checksum_of(np.unique(self._listed.copies))
 
     @property
     def n_examples(self) -> int:
@@ -213,7 +217,7 @@ class PartitionedBench:
             classes=classes,
             base=start.base,
             constraints={},
-            examples=None,
+            examples=None if self.is_elsewhere else self._checksum,
             keeps_state=False,
             fingerprint=None,
             identity=None,

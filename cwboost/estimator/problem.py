@@ -129,11 +129,15 @@ def _distinct(holder: Holder, rows, y, weight) -> tuple[np.ndarray, np.ndarray, 
     """Return the places of distinct examples among some rows, by class, weights and checksum."""
     keys = holder.keys if holder.groups is None else keys_of_rows(holder.X) ^ holder.keys
     same = keys[rows] + y.astype(np.uint64)
-    _, first, which = np.unique(same, return_index=True, return_inverse=True)
+    distinct, first, which = np.unique(same, return_index=True, return_inverse=True)
     order = np.sort(first)
     order = order[np.argsort(y[order], kind="stable")]
-    checksum = int(mixed(same[order], MULTIPLIER).sum())
-    return order, np.bincount(which, weight)[which[order]], checksum
+    return order, np.bincount(which, weight)[which[order]], checksum_of(distinct)
+
+
+def checksum_of(keys) -> int:
+    """Return the checksum of distinct examples, by their keys, in any order."""
+    return int(mixed(keys, MULTIPLIER).sum())
 
 
 def class_factors(class_weight, labels, totals) -> np.ndarray:

@@ -51,6 +51,23 @@ def test_a_continued_fit_keeps_its_base_scores(client, monkeypatch):
     np.testing.assert_array_equal(model.model_.base(X, 1), before(X, 1))
 
 
+def test_a_holdout_run_calibrates_a_model_of_its_examples_only(client):
+    X, y = problem()
+    old, new = slice(0, 2000), slice(2000, 3000)
+    settings = {"init": None, "n_estimators": 20, "random_state": 0}
+    model = DaskCWBoostClassifier(warm_start=True, **settings).fit(*parts(X[old], y[old]))
+    local = CWBoostClassifier(**settings).fit(X[old], y[old])
+    assert model.model_.examples == local.model_.examples
+    scale = model.probability_scale_
+    model.set_params(n_estimators=40).fit(*parts(X[old][::-1], y[old][::-1]))
+    assert model.model_.conformity is not None and model.probability_scale_ != scale
+    scale = model.probability_scale_
+    model.set_params(n_estimators=41).fit(*parts(X[new], y[new]))
+    assert (model.model_.conformity, model.probability_scale_) == (None, scale)
+    with pytest.raises(ValueError, match="n_estimators must be a number, or X_val and y_val"):
+        model.set_params(n_estimators="auto").fit(*parts(X[old], y[old]))
+
+
 @pytest.mark.parametrize("correction", ["stagewise", "total"])
 @pytest.mark.parametrize(
     "weak_learner", ["tree", "stump", ProjectionFamily(5), ["stump", "projection"]]
