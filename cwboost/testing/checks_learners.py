@@ -55,9 +55,9 @@ def check_arrays_round_trip(plugin):
     arrays, answers = own.made.arrays(), own.answer(own.made, X)
     assert isinstance(arrays, dict) and arrays, "arrays() must return a dict of arrays"
     for name, array in arrays.items():
-        # A batch of several families puts the name of a family and a slash before an array's.
+        # A batch of several families puts "NAME/" or "NAME NUMBER/" before an array's name.
         parts = name.split("/") if isinstance(name, str) else [""]
-        known = len(parts) <= 2 and all(NAME.fullmatch(part) for part in parts[:-1])
+        known = len(parts) <= 2 and all(NAME.fullmatch(part.split(" ")[0]) for part in parts[:-1])
         assert known and parts[-1].isidentifier(), f"{name!r} is not an array name"
         assert isinstance(array, np.ndarray), f"{name} must be an ndarray, got {type(array)}"
         assert array.dtype.kind in "biuf", f"{name} must hold numbers, got dtype {array.dtype}"

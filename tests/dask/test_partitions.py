@@ -252,16 +252,16 @@ def test_projections_give_the_learners_of_local_training(data):
     np.testing.assert_allclose(found.coef().toarray(), wanted.coef().toarray(), rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("family", "error", "message"),
-    [
-        (MixedFamily(["tree", TreeFamily(2)]), ValueError, "must have different names"),
-        (SklearnFamily(DummyClassifier()), TypeError, "cannot be trained on partitions"),
-    ],
-)
-def test_families_that_partitions_refuse(family, error, message):
-    with pytest.raises(error, match=message):
-        check_members([family])
+def test_a_family_may_occur_again_with_other_parameters(data):
+    trees = [TreeFamily(depth, max_features=None) for depth in (2, 3)]
+    family = MixedFamily([trees[0], "stump", trees[1]])
+    training = train(family, split(*data, 150), 8, n_workers=2)
+    assert_equal_models(training, local(family, *data, 8), 1e-11)
+
+
+def test_families_that_partitions_refuse():
+    with pytest.raises(TypeError, match="cannot be trained on partitions"):
+        check_members([SklearnFamily(DummyClassifier())])
 
 
 def test_cells_that_a_family_counts_wrongly_are_refused_where_they_are(data, monkeypatch):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwboost.families.composed.mixed_learners import MixedLearners
+from cwboost.families.composed.mixed_learners import PART, MixedLearners
 from cwboost.families.contract import (
     BindContext,
     Capabilities,
@@ -44,7 +44,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     Parameters of the families are nested under their names: ``tree__max_depth``, and
     ``tree-1__max_depth``, ``tree-2__max_depth`` if there are two of a name. Data with missing
     values, or sparse data, need families that all take them. On partitions (`cwboost.dask`) all
-    families must be able to price there, each name once.
+    families must be able to price there.
 
     Examples
     --------
@@ -107,7 +107,9 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         return Capabilities(**common | {"divides": False})
 
     def bind(self, X: Matrix, context: BindContext) -> MixedPricer:
-        return MixedPricer([bind_family(member, X, context) for member in self._members()])
+        members = self._members()
+        pricers = [bind_family(member, X, context) for member in members]
+        return MixedPricer(dict(zip(_labels(members, PART), pricers)))
 
     @property
     def asks_once(self) -> bool:
@@ -120,11 +122,12 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         return [member.describe(X) for member in self._members()]
 
     def coordinator(self, descriptions: list, context: BindContext) -> Coordinator:
-        coordinators = {
-            member.name: member.coordinator([d[k] for d in descriptions], context)
-            for k, member in enumerate(self._members())
-        }
-        return MixedCoordinator(coordinators)
+        members = self._members()
+        coordinators = [
+            member.coordinator([own[k] for own in descriptions], context)
+            for k, member in enumerate(members)
+        ]
+        return MixedCoordinator(dict(zip(_labels(members, PART), coordinators)))
 
     def _members(self) -> list[WeakLearnerFamily]:
         families = self.families
@@ -140,7 +143,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
 
 
 def check_members(members) -> None:
-    """Raise TypeError or ValueError if families cannot price on partitions together."""
+    """Raise TypeError or ValueError if families cannot price on partitions."""
     for member in members:
         if not isinstance(member, PartitionedFamily):
             raise TypeError(
@@ -148,32 +151,26 @@ def check_members(members) -> None:
                 "not derive from cwboost.PartitionedFamily"
             )
         member.check_partitioned()
-    names = [member.name for member in members]
-    again = [name for name in names if names.count(name) > 1]
-    if again:
-        raise ValueError(
-            f"families must have different names on partitions, got {again[0]!r} twice"
-        )
 
 
 class MixedPricer(Pricer):
-    """Sealed pricers of several families on one training matrix."""
+    """Sealed pricers of several families on one training matrix, by the parts of their learners."""
 
-    def __init__(self, pricers: Sequence[SealedPricer]):
-        self.n_samples = pricers[0].n_samples
-        self.exact = all(pricer.exact for pricer in pricers)
+    def __init__(self, pricers: Mapping[str, SealedPricer]):
+        self.n_samples = next(iter(pricers.values())).n_samples
+        self.exact = all(pricer.exact for pricer in pricers.values())
         self._pricers = pricers
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        return self._best_of([pricer.price(weights, request) for pricer in self._pricers])
+        return self._best_of([one.price(weights, request) for one in self._pricers.values()])
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        return self._best_of([pricer.price_shared(weights, request) for pricer in self._pricers])
+        return self._best_of([one.price_shared(weights, request) for one in self._pricers.values()])
 
     def _best_of(self, found: Sequence[Priced]) -> Priced:
         """Return the learner of largest edge for each target: in a tie, of the first family."""
-        names = [pricer.family.name for pricer in self._pricers]
-        batches = [MixedLearners.of(name, priced.learners) for name, priced in zip(names, found)]
+        parts = zip(self._pricers, found, strict=True)
+        batches = [MixedLearners.of(name, priced.learners) for name, priced in parts]
         outputs = np.concatenate([priced.outputs for priced in found])
         edges = np.concatenate([priced.edges for priced in found])
         target = np.concatenate([priced.target for priced in found])
@@ -183,7 +180,7 @@ class MixedPricer(Pricer):
 
 
 class MixedCoordinator(Coordinator):
-    """One coordinator per family, by its name; the best of their learners is chosen."""
+    """One coordinator per family, by the part of its learners; the best of these are chosen."""
 
     def __init__(self, coordinators):
         self.coordinators = coordinators
@@ -245,10 +242,10 @@ class MixedPartition(PartitionPricer):
         return packed
 
 
-def _labels(members: Sequence[WeakLearnerFamily]) -> list[str]:
+def _labels(members: Sequence[WeakLearnerFamily], mark: str = "-") -> list[str]:
     """Return the names of the families, numbered if a name occurs more than once."""
     names = [member.name for member in members]
     return [
-        name if names.count(name) == 1 else f"{name}-{names[: k + 1].count(name)}"
+        name if names.count(name) == 1 else f"{name}{mark}{names[: k + 1].count(name)}"
         for k, name in enumerate(names)
     ]

@@ -14,13 +14,17 @@ from cwboost.families.joined_trees import join_trees
 
 SEPARATOR = "/"
 
+PART = " "
+"""Before the number of a family of which a mixture has several; no name of a family has spaces."""
+
 
 class MixedLearners(WeakLearners):
     """Learners of several families, each family's in a batch of its own.
 
-    `parts` has the batches by the registered names of their families, and `part` the part of each
-    learner, an index into the sorted names. The learners of a part keep the order of its batch. A
-    model file stores ``part`` and the arrays of each batch as ``NAME/ARRAY``.
+    `parts` has the batches by the registered names of their families, as "tree 2" if there are
+    several of a name, and `part` the part of each learner, an index into the sorted names. The
+    learners of a part keep the order of its batch. A model file stores ``part`` and the arrays of
+    each batch as ``NAME/ARRAY``.
     """
 
     def __init__(self, parts: Mapping[str, WeakLearners], part):
@@ -127,7 +131,7 @@ class MixedLearners(WeakLearners):
 
 
 def _load(name: str, arrays: Mapping[str, np.ndarray], n_features: int) -> WeakLearners:
-    learners_type = get_family(name).learners_type
+    learners_type = get_family(name.partition(PART)[0]).learners_type
     if issubclass(learners_type, MixedLearners):
         raise ValueError(f"a part of mixed learners cannot be mixed itself, got {name[:80]!r}")
     learners = learners_type.from_arrays(arrays, n_features)

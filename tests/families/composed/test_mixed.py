@@ -1,16 +1,48 @@
 """Families mixed in one model: what is priced, and the whole life of a classifier."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from attack_plugins import PRICED, family, result
 from models import bind, paper
 from sklearn.base import clone
+from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.tree import DecisionTreeClassifier
 
 import cwboost
-from cwboost import CWBoostClassifier, MixedFamily, StumpFamily, TreeFamily, get_family
+from cwboost import (
+    CWBoostClassifier,
+    MixedFamily,
+    SklearnFamily,
+    StumpFamily,
+    TreeFamily,
+    get_family,
+)
 from cwboost.datasets import load_vowel
 from cwboost.families.discovery import resolve_weak_learner
+
+
+@cwboost.register_family
+class Rows(cwboost.DerivedFeatureFamily):
+    """Distances from means of some of the training rows, a number that is a hyper-parameter."""
+
+    name = "rows"
+    api_version = 1
+    layout: ClassVar = {"rows": ("float64", ("n_rows", "n_features"))}
+
+    def __init__(self, n_rows=2):
+        self.n_rows = n_rows
+
+    def draw(self, context):
+        rows = context.random_state.integers(len(context.X), size=(9, self.n_rows))
+        return {"rows": context.X[rows]}
+
+    @staticmethod
+    def transform(X, rows):
+        return ((X[:, None] - rows.mean(axis=1)) ** 2).sum(axis=2)
+
 
 MIXTURES = {
     "two": ["stump", "projection"],
@@ -37,8 +69,28 @@ def model(request, fitted):
 
 def test_all_members_are_used(model):
     parts = model.ensemble_.learners.parts
-    assert set(parts) <= {"stump", "projection", "tree"} and len(parts) == 2
+    assert set(parts) in ({"stump", "projection"}, {"stump", "tree 1", "tree 2"})
     assert sum(map(len, parts.values())) == len(model.ensemble_.learners)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [SklearnFamily(RidgeClassifier()), SklearnFamily(DecisionTreeClassifier(max_depth=1))],
+        [Rows(2), Rows(3), "stump"],
+    ],
+    ids=["forms", "lengths"],
+)
+def test_a_family_may_occur_again_with_other_parameters(members, data, tmp_path):
+    X, X_test, y, _ = data
+    clf = paper(members, n_estimators=6, random_state=0).fit(X, y)
+    assert len(clf.ensemble_.learners.parts) == len(members)
+    clf.save(tmp_path / "model.cwb")
+    expected = clf.decision_function(X_test)
+    loaded = cwboost.load_model(tmp_path / "model.cwb")
+    np.testing.assert_array_equal(loaded.decision_function(X_test), expected)
+    clf.set_params(warm_start=True, n_estimators=9).fit(X, y)
+    assert clf.n_iter_ == 9
 
 
 @pytest.mark.parametrize("correction", ["total", "stagewise"])
