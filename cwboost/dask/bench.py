@@ -82,9 +82,7 @@ class PartitionedBench:
         encoding, columns = shared_encoding(found, family, given, known)
         reports = crew.collect(report, encoding, family)
         own = {index: reports[index] for index in range(n_training)}
-        self._setup = setup = shared_problem(
-            own, encoding, family, wanted.settings.C, wanted.class_weight
-        )
+        self._setup = setup = shared_problem(own, encoding, wanted.settings.C, wanted.class_weight)
         self._schema = InputSchema(
             family=family,
             categorical_features=given,

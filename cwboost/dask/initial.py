@@ -13,7 +13,7 @@ from cwboost.dask.input.chunks import Chunk, joined
 from cwboost.dask.listing import Listing
 from cwboost.estimator.groups import keys_of
 from cwboost.estimator.problem import Holder, Problem
-from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
+from cwboost.families.sealing.sample import Sample, checked_rows
 from cwboost.support.samples import evenly_spaced
 
 MOST = 2**14
@@ -70,7 +70,7 @@ def shared_examples(crew: Crew, setup: Setup, found: Listing) -> SharedExamples 
 
 def sample_of_partitions(crew: Crew, setup: Setup) -> Sample:
     """Return examples on which learners are checked and importances computed."""
-    wanted = evenly_spaced(setup.n_total, N_CHECKED_ROWS)
+    wanted = checked_rows(setup.n_total)
     parts = crew.collect(examples_of, setup.encoding, setup, wanted).values()
     places, X = np.concatenate([part.places for part in parts]), joined([part.X for part in parts])
     return Sample(X[np.argsort(places)])

@@ -111,7 +111,8 @@ class Partition:
 
     def start_from(self) -> None:
         """Add the scores of a model to the base scores, and start from these."""
-        self._base = self._before if self._base is None else self._base + self._before
+        before, self._before = self._before, None
+        self._base = before if self._base is None else self._base + before
         self._restart(self.weight)
 
     def move(self, steps) -> None:
@@ -125,8 +126,9 @@ class Partition:
 
     def keep_learners(self, classes) -> list:
         """Keep the outputs of a model's learners as columns of their classes; return their keys."""
-        self.columns.append(classes, self._before)
-        return [column_key(row) for row in self._before]
+        before, self._before = self._before, None
+        self.columns.append(classes, before)
+        return [column_key(row) for row in before]
 
     def set_coef(self, coef) -> None:
         """Set the coefficients of the kept columns and form the pair weights."""

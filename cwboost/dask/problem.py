@@ -19,11 +19,10 @@ from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 
 
-def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
+def shared_problem(reports, encoding, C, class_weight) -> Setup:
     """Return the setup of partitions with these reports, still without a coordinator."""
     reports = {index: report for index, report in sorted(reports.items()) if report.n_rows}
     filled = list(reports.values())
-    check_capabilities(family, is_sparse=any(r.is_sparse for r in filled))
     labels = _all_labels(reports)
     used, sums = (_by_label(filled, labels, name) for name in ("used", "sums"))
     factor = class_factors(class_weight, labels, sums)

@@ -13,6 +13,8 @@ da = pytest.importorskip("dask.array")
 
 from distributed import Client  # noqa: E402
 from partitions import assert_same_learners  # noqa: E402
+from scipy import sparse  # noqa: E402
+from wave_family import Waves  # noqa: E402
 
 from cwboost import CWBoostClassifier, TreeFamily, load_model  # noqa: E402
 from cwboost.automatic import recipe  # noqa: E402
@@ -229,6 +231,15 @@ def hidden(y):
 def test_bad_collections(client, collections, change, error, message):
     with pytest.raises(error, match=message):
         DaskCWBoostClassifier(**PARAMETERS).fit(*change(*collections))
+
+
+@pytest.mark.parametrize("is_held_out", [False, True])
+def test_sparse_blocks_need_a_family_that_takes_them(client, collections, is_held_out):
+    X, y = collections
+    thin = X.map_blocks(sparse.csr_array, meta=sparse.csr_array((0, 0)))
+    given = (X, y, None, None, thin, y) if is_held_out else (thin, y)
+    with pytest.raises(ValueError, match=r"partition \d of .* sparse_input is needed"):
+        DaskCWBoostClassifier(**{**PARAMETERS, "weak_learner": Waves()}).fit(*given)
 
 
 def test_a_partition_that_raises_is_named(client):

@@ -46,6 +46,8 @@ def test_two_workers_grow_the_trees_of_one_process(client, place, weak_learner, 
     assert_same_learners(local.ensemble_, there.ensemble_)
     scores, rtol = local.decision_function(X), 0.0 if place == "one worker" else 1e-9
     np.testing.assert_allclose(there.decision_function(X), scores, rtol=rtol, atol=rtol)
+    importances = there.feature_importances_
+    np.testing.assert_allclose(importances, local.feature_importances_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("place", ["partitions"], indirect=True, scope="module")

@@ -61,7 +61,7 @@ def train(
     found = crew.collect(columns_of, None, categorical)
     encoding, columns = shared_encoding(found, family, categorical)
     reports = crew.collect(report, encoding, family)
-    setup = shared_problem(reports, encoding, family, C, class_weight)
+    setup = shared_problem(reports, encoding, C, class_weight)
     setup = replace(setup, size=effective_size(setup, listing(crew, setup)))
     descriptions = crew.collect(description, encoding, setup, family)
     setup = planned(setup, family, descriptions, columns, rng)

@@ -15,6 +15,7 @@ from cwboost.estimator.examples import HeldOut
 from cwboost.estimator.groups import keys_of
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.problem import check_missing
+from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.faults import add_note
 from cwboost.support.checks import unmasked
 
@@ -52,7 +53,6 @@ class Report:
     """Summary of a partition."""
 
     n_rows: int
-    is_sparse: bool
     labels: np.ndarray
     used: np.ndarray  # those of positive weight
     sums: np.ndarray  # of their weights
@@ -87,13 +87,13 @@ def _vector(name, values, n_rows):
 
 def report(chunk: Chunk, family) -> Report:
     """Return the report of a checked chunk, for pricing by `family`."""
+    check_capabilities(family, is_sparse=sparse.issparse(chunk.X))
     check_missing(chunk.X, family)
     weight = chunk.weights()
     labels, place = np.unique(chunk.y, return_inverse=True)
     used = weight > 0
     return Report(
         chunk.n_rows,
-        sparse.issparse(chunk.X),
         labels,
         np.bincount(place[used], minlength=len(labels)),
         np.bincount(place, weight, minlength=len(labels)),

@@ -11,6 +11,12 @@ N_CHECKED_ROWS = 128
 """Number of examples on which outputs are computed again."""
 
 
+def checked_rows(n_samples: int) -> np.ndarray:
+    """Return the places of the examples of a `Sample`, ascending, among all."""
+    n = min(n_samples, N_CHECKED_ROWS)
+    return np.sort(np.random.default_rng(0).choice(n_samples, n, replace=False))
+
+
 class Sample:
     """Read-only copies of `N_CHECKED_ROWS` training examples: always the same places.
 
@@ -20,8 +26,7 @@ class Sample:
 
     def __init__(self, X, rows=None):
         self.n_samples = X.shape[0] if rows is None else len(rows)
-        n = min(self.n_samples, N_CHECKED_ROWS)
-        self.rows = np.sort(np.random.default_rng(0).choice(self.n_samples, n, replace=False))
+        self.rows = checked_rows(self.n_samples)
         self.X = read_only(X[self.rows if rows is None else rows[self.rows]])
 
 
