@@ -35,7 +35,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `early_stopping` needs ``X_val`` and ``y_val``.
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
-    - `monotonic_cst` and `interaction_cst` must be None.
+    - `cv`, `monotonic_cst` and `interaction_cst` must be None.
     - The client fits the init model, on up to 16,384 examples that the workers send to it.
     - With `warm_start`, and from a checkpoint, training goes on from the coefficients of the fitted
       model. The result equals one uninterrupted fit up to rounding if nothing is drawn, as with
