@@ -78,9 +78,10 @@ class BoostingOutcome(ModelOutcome):
         if n_rounds and self.early_stopping is not None:
             best = self.early_stopping.kept_round
         model = attributes["model_"].truncate(best) if best < n_rounds else attributes["model_"]
-        if n_rounds:
-            for one in self.training.model.held_out:
-                model = one.calibrated(model, self.fits_scale)
+        # Shares of the classes need the scale of the loss.
+        fits_scale = self.fits_scale and (n_rounds > 0 or self.base is not None)
+        for one in self.training.model.held_out:
+            model = one.calibrated(model, fits_scale)
         attributes |= {"model_": model, "best_iteration_": best}
         state = self._state() if self.keeps_state and n_rounds else None
         if state is None:

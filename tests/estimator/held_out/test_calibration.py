@@ -1,9 +1,13 @@
 """Probabilities: the scale implied by the loss, and the scale fitted on held-out examples."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from models import paper
 from scipy.special import softmax
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
@@ -83,3 +87,15 @@ def test_calibrate_refuses(vowel):
 
     with pytest.raises(TypeError, match="Own computes probabilities without a scale"):
         Own(n_estimators=2).fit(X, y).calibrate(X, y)
+
+
+def test_given_examples_calibrate_base_scores_that_no_learner_improves():
+    X, y = load_iris(return_X_y=True)
+    init = LogisticRegression(max_iter=1000)
+    clf = CWBoostClassifier("stump", init=init, correction="total", C=1e-4)
+    with pytest.warns(UserWarning, match="no weak learner lowers the objective"):
+        clf.fit(X, y, X_val=X[::2], y_val=y[::2])
+    assert clf.n_iter_ == 0
+    other = copy(clf).calibrate(X[::2], y[::2])
+    assert clf.probability_scale_ == other.probability_scale_ != 2.0
+    np.testing.assert_array_equal(clf.predict_set(X), other.predict_set(X))
