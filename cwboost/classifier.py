@@ -352,6 +352,7 @@ class CWBoostClassifier(BoostingClassifier):
         C: float | Sequence[float] | str = "auto",
         X_val: Features | None = None,
         y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
     ) -> Self:
         """Return a model with fewer columns: solve for all coefficients at once over its columns.
 
@@ -370,6 +371,7 @@ class CWBoostClassifier(BoostingClassifier):
             Examples that the columns were not trained on: they choose C, and set the prediction
             sets and, unless `probability_scale` is a number, the scale of `predict_proba`. Needed
             unless `C` is one number; without them, "auto" is a scale of 2.
+        sample_weight_val : array-like of shape (n_val,), >= 0, default=None
 
         Returns
         -------
@@ -392,7 +394,7 @@ class CWBoostClassifier(BoostingClassifier):
         """
         check_is_fitted(self)
         Cs = checked_Cs(C, X_val is not None)
-        arguments = Arguments(X, y, sample_weight, groups, X_val, y_val)
+        arguments = Arguments(X, y, sample_weight, groups, X_val, y_val, sample_weight_val)
         examples = self._read(arguments)
         if not np.array_equal(examples.classes, self.classes_):
             raise ValueError(f"y must have the classes {self.classes_}, got {examples.classes}")
@@ -414,6 +416,7 @@ class CWBoostClassifier(BoostingClassifier):
         *,
         X_val: Features | None = None,
         y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
     ) -> Self:
         """Return the model for new rows: its trees, with leaves that have moved to suit the rows.
 
@@ -430,6 +433,7 @@ class CWBoostClassifier(BoostingClassifier):
         X_val, y_val : array-likes, default=None
             Further rows, to set the scale of `predict_proba` and the prediction sets. Without them
             a fifth of the rows, left out of a second refit, does.
+        sample_weight_val : array-like of shape (n_val,), >= 0, default=None
 
         Returns
         -------
@@ -446,7 +450,7 @@ class CWBoostClassifier(BoostingClassifier):
         check_is_fitted(self)
         check_has_leaves(self.ensemble_)
         wanted = Parameters.of(self)
-        arguments = Arguments(X, y, sample_weight, groups, X_val, y_val)
+        arguments = Arguments(X, y, sample_weight, groups, X_val, y_val, sample_weight_val)
         examples = self._read(arguments)
         if not np.isin(examples.classes, self.classes_).all():
             raise ValueError(

@@ -1,8 +1,11 @@
 """Relations of meaning: what a change of the data must do to a model, for every model by rule."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from models import CLASSIFIERS, FAMILIES, paper
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 
@@ -112,26 +115,38 @@ HELD = slice(0, 150)
 HELD_WEIGHT = rng.integers(0, 4, 150)
 
 
-@pytest.mark.parametrize("kind", ["default", "stump"])
-def test_weights_of_held_out_examples_are_copies(kind):
+def held_out(at, weight):
+    return {"X_val": NEW[at], "y_val": TRUE[at], "sample_weight_val": weight}
+
+
+WAYS = {
+    "fit": lambda clf, at, weight: clone(clf).fit(
+        X, Y, eval_sets={"more": (NEW[at], TRUE[at], weight)}, **held_out(at, weight)
+    ),
+    "calibrate": lambda clf, at, weight: copy(clf).calibrate(NEW[at], TRUE[at], weight),
+    "thin": lambda clf, at, weight: clf.thin(X, Y, C=[10, 100], **held_out(at, weight)),
+    "refit": lambda clf, at, weight: clf.refit(X, Y, **held_out(at, weight)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("params", [{}, {"weak_learner": "stump", "n_estimators": 40}])
+def test_weights_of_held_out_examples_are_copies(params, way):
     """They choose the length, fit the scale, calibrate the prediction sets, and are measured.
 
     The prior of the scale counts rows, which changes probabilities by less than .01 here.
     """
+    clf = CWBoostClassifier(random_state=0, **params)
+    if way != "fit":
+        clf.fit(X, Y)
+    if way == "refit" and not clf.ensemble_.learners.is_graded:
+        return
     copies = np.repeat(np.arange(150), HELD_WEIGHT)
-    params = {} if kind == "default" else {"weak_learner": "stump", "n_estimators": 40}
     one, other = (
-        CWBoostClassifier(random_state=0, **params).fit(
-            X,
-            Y,
-            X_val=NEW[at],
-            y_val=TRUE[at],
-            eval_sets={"more": (NEW[at], TRUE[at], weight)},
-            sample_weight_val=weight,
-        )
-        for at, weight in [(np.arange(150), HELD_WEIGHT), (copies, None)]
+        WAYS[way](clf, *given) for given in [(np.arange(150), HELD_WEIGHT), (copies, None)]
     )
-    for name in ("valid_error", "more_error"):
+    names = {"fit": ("valid_error", "more_error"), "thin": ("valid_error", "C")}.get(way, ())
+    for name in names:
         np.testing.assert_allclose(one.history_[name], other.history_[name])
     assert one.n_iter_ == other.n_iter_
     np.testing.assert_allclose(one.predict_proba(NEW), other.predict_proba(NEW), rtol=0, atol=0.01)

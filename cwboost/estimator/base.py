@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from cwboost.ensemble import inspection, shapley, tables
-from cwboost.estimator.checks import check_n_jobs, errors_naming
+from cwboost.estimator.checks import check_n_jobs, check_total, check_weight, errors_naming
 from cwboost.estimator.export_rules import export_rule, require_votes, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import check_categories
@@ -326,7 +326,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"the ensemble has {ensemble.n_scores} scores for {len(classes)} classes"
             )
 
-    def calibrate(self, X: Features, y: ArrayLike) -> Self:
+    def calibrate(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the scale of `predict_proba` on examples that the model was not trained on.
 
         Predictions and scores do not change. The examples also calibrate `predict_set`.
@@ -335,6 +335,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), >= 0, default=None
 
         Returns
         -------
@@ -344,7 +345,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         scores = self._scores(X)
         y = encode_labels(y, self.classes_)
         check_consistent_length(scores, y)
-        self.model_ = calibrated(self.model_, scores, y)
+        weight = check_weight(sample_weight, len(y))
+        check_total(weight)
+        self.model_ = calibrated(self.model_, scores, y, weight)
         return self
 
     def _require_scale(self) -> None:

@@ -83,10 +83,12 @@ def solve_thin(
         }
         if held_out is not None:
             scores = kept.scores(held_out.X, n_threads=n_threads)
-            scale, loss = scale_and_loss(scores, held_out.y)
+            y, weight = held_out.y, held_out.weight
+            scale, loss = scale_and_loss(scores, y, weight)
             scale = scale if given_scale is None else given_scale
-            kept = calibrated(replace(kept, scale=scale), scores, held_out.y, fits_scale=False)
-            history["valid_error"] = float(np.mean(np.argmax(scores, axis=1) != held_out.y))
+            kept = calibrated(replace(kept, scale=scale), scores, y, weight, fits_scale=False)
+            wrong = np.argmax(scores, axis=1) != y
+            history["valid_error"] = float(np.average(wrong, weights=weight))
             history["valid_logloss"] = loss
         if best is None or history["valid_logloss"] < best[1]["valid_logloss"]:
             best = kept, history, report
