@@ -103,7 +103,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     @classmethod
     def from_local(cls, local: CWBoostClassifier) -> DaskCWBoostClassifier:
-        """Return a classifier with parameters and attributes of another, such as a checkpoint."""
+        """Return a classifier with parameters and attributes of `local`, such as a checkpoint."""
         return _moved(local, cls)
 
     def save(self, path, *, staged=True, training_state=False):
