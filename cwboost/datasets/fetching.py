@@ -100,5 +100,7 @@ def overview(data_dir) -> list[tuple[str, str, str, str]]:
             state = "absent"
         except ValueError as error:
             state = f"damaged: {error}"
+        except ImportError as error:  # the names of its files are known, not what they hold
+            state = f"not read: {error}"
         rows.append((dataset.name, dataset.title, state, origin))
     return rows

@@ -5,6 +5,7 @@ import functools
 import http.server
 import io
 import re
+import sys
 import tarfile
 import threading
 import zipfile
@@ -137,11 +138,15 @@ def test_unpacking_never_leaves_its_folder(server, tmp_path, name):
 # ---------------------------------------------------------------- command line
 
 
-def test_command_lists_the_sets(capsys, tmp_path):
+def test_command_lists_the_sets(capsys, tmp_path, monkeypatch):
+    (tmp_path / "SUN" / "abbey").mkdir(parents=True)
+    (tmp_path / "SUN" / "abbey" / "1.png").touch()
+    monkeypatch.setitem(sys.modules, "PIL", None)
     assert main(["datasets", "--data", str(tmp_path)]) == 0
     listed = capsys.readouterr().out
     assert re.search(r"^VOWEL .* bundled", listed, re.MULTILINE)
-    assert re.search(r"^SUN .* absent +by hand", listed, re.MULTILINE)
+    assert re.search(r"^LABELME .* absent +by hand", listed, re.MULTILINE)
+    assert re.search(r"^SUN .* not read: .*needs Pillow.* by hand", listed, re.MULTILINE)
 
 
 def test_command_explains_what_it_cannot_fetch(capsys, tmp_path):
