@@ -318,6 +318,32 @@ def test_dates_are_numbers_for_every_command(tmp_path, capsys):
     assert run("predict", model, data, "--quiet") == 0
 
 
+@pytest.mark.parametrize("share", ["--valid", "--held-out"])
+@pytest.mark.parametrize("option", ["--groups", "--time"])
+def test_whole_groups_or_the_last_part_of_time_are_held_out(option, share, tmp_path, monkeypatch):
+    calls, fit = [], CWBoostClassifier.fit
+
+    def observed(self, X, y, **given):
+        calls.append((X["kept"], given, self.cv))
+        return fit(self, X, y, **given)
+
+    monkeypatch.setattr(CWBoostClassifier, "fit", observed)
+    at, data = np.random.default_rng(0).permutation(120), tmp_path / "a.csv"
+    table = pd.DataFrame({"of": at // 6, "kept": at // 6, "kind": np.where(at % 2, "a", "b")})
+    table.to_csv(data, index=False)
+    options = ["--weak-learner", "stump", "--set", "init=None", "--rounds", 2, "--quiet"]
+    assert run("fit", data, tmp_path / "m.cwb", option, "of", share, 0.25, *options) == 0
+    kept, given, cv = calls[-1]
+    held = set(given["X_val"]["kept"]) if share == "--valid" else set(range(20)) - set(kept)
+    assert 1 <= 20 - kept.nunique() <= 6
+    if option == "--groups":
+        assert held.isdisjoint(kept) and cv is None
+        assert given["groups"].tolist() == kept.astype(str).tolist()
+    else:
+        assert max(kept) <= min(held) and kept.is_monotonic_increasing and "groups" not in given
+        assert type(cv).__name__ == "TimeSeriesSplit"
+
+
 class Loud(Waves):
     name = "loud"
 
