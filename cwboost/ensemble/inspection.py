@@ -22,8 +22,8 @@ class ClassColumns:
     coef : ndarray of shape (n_columns,), float64
         Not zero.
     edge : ndarray of shape (n_columns,), float64
-        Edge with which the learner was priced, as a share of all weight before the first round; NaN
-        if unknown.
+        Edge with which the learner was priced, as a share of all weight before the first round; of
+        a tree in whose leaves all classes step, the sum of theirs; NaN if unknown.
     round : ndarray of shape (n_columns,), int
         Round, from 0, that added the learner.
     learners : WeakLearners

@@ -34,7 +34,7 @@ class Ensemble:
         Number of scores of an example: the classes, or the bits of a code.
     edges : ndarray of shape (n_learners,), dtype float64, optional
         The edge with which each learner was priced, as a share of all weight before the first
-        round.
+        round; of a tree in whose leaves all classes step, the sum of theirs.
     offsets : ndarray of shape (n_rounds + 1, n_scores), dtype float64, optional
         What the first ``r`` rounds add to the scores of every example, in row ``r``. For boosters
         whose votes for -1 and +1 differ in size, with zeros in row 0, and for a model without
@@ -146,7 +146,8 @@ class Ensemble:
         """Return the model with the signs of graded learners, one learner per output.
 
         Itself, if no learner is graded. Output c of learner j becomes learner
-        ``j * n_outputs + c`` and keeps its coefficients, as if its outputs had been -1 and +1.
+        ``j * n_outputs + c`` and keeps its coefficients, as if its outputs had been -1 and +1. It
+        has no edge: that of learner j is the sum over the classes.
         """
         if not self.learners.is_graded:
             return self
@@ -154,8 +155,7 @@ class Ensemble:
         k = len(learners) // len(self.learners)
         column = (path.column * k + path.score_index % k).astype(np.int32)
         path = replace(path, column=column, learners_offsets=path.learners_offsets * k)
-        edges = None if self.edges is None else np.repeat(self.edges, k)
-        return Ensemble(learners, path, self.n_scores, edges, self.offsets)
+        return Ensemble(learners, path, self.n_scores, offsets=self.offsets)
 
     def truncate(self, n_rounds: int) -> Ensemble:
         """Return the model of the first `n_rounds` rounds, without the later learners."""

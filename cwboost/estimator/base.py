@@ -558,12 +558,13 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         pandas.DataFrame
             Columns ``learner``, ``round``, ``class``, ``coef``, ``edge`` say which learner votes
             for which class; a learner that votes for several classes is repeated. An edge is a
-            share of all weight before the first round. ``node``, ``depth``, ``feature``,
-            ``direction``, ``threshold``, ``categories``, ``missing``, ``left``, ``right``,
-            ``output`` describe the node. An inner node sends an example to node ``right`` if its
-            feature, or the sum of features times the entries of its direction (a dict by names),
-            exceeds the threshold, or is one of the categories: these are named, too, if the
-            threshold divides their codes. A leaf has an output.
+            share of all weight before the first round; that of a tree in whose leaves all classes
+            step is the sum of theirs. ``node``, ``depth``, ``feature``, ``direction``,
+            ``threshold``, ``categories``, ``missing``, ``left``, ``right``, ``output`` describe the
+            node. An inner node sends an example to node ``right`` if its feature, or the sum of
+            features times the entries of its direction (a dict by names), exceeds the threshold, or
+            is one of the categories: these are named, too, if the threshold divides their codes. A
+            leaf has an output.
 
         Raises
         ------

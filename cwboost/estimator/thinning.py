@@ -60,12 +60,13 @@ def solve_thin(
     ensemble = model.ensemble.class_wise()
     master = RestrictedMaster(problem.counts, Cs[0], problem.weight, n_threads, base=start.scores)
     columns = _add_all(master, ensemble, problem.X())
+    edges = _edges(master, columns)
     best = None
     for C in Cs:
         began = perf_counter()
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
-        own = _kept(master, ensemble, columns)
+        own = _kept(master, ensemble, columns, edges)
         kept = FittedModel(
             own, model.labels, model.base, default_scale, constraints=model.constraints
         )
@@ -125,7 +126,14 @@ def _add_all(master, ensemble, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return classes[order], rows[order], ids[order]
 
 
-def _kept(master, ensemble, columns) -> Ensemble:
+def _edges(master, columns) -> np.ndarray:
+    """Return the present edges of columns, as shares of all weight before the first step."""
+    classes, rows, _ = columns
+    edges = master.edges()
+    return np.array([edges[c][row] for c, row in zip(classes, rows)]) / master.C
+
+
+def _kept(master, ensemble, columns, edges) -> Ensemble:
     """Return the model of the columns with positive coefficients, in one round."""
     classes, rows, ids = columns
     values = master.coef_matrix[classes, rows]
@@ -133,6 +141,5 @@ def _kept(master, ensemble, columns) -> Ensemble:
     path = PathBuilder()
     n_kept = len(positive)
     path.append(np.arange(n_kept), classes[positive], values[positive], n_kept)
-    edges = None if ensemble.edges is None else ensemble.edges[ids[positive]]
     learners = ensemble.learners.take(ids[positive])
-    return Ensemble(learners, path.path(), ensemble.n_scores, edges)
+    return Ensemble(learners, path.path(), ensemble.n_scores, edges[positive])

@@ -69,6 +69,12 @@ def test_kept_columns_are_those_of_the_model_and_nothing_else(trained, halves):
     coef = np.asarray(kept.coef().todense())
     scores = np.stack([coef[coef[:, c] > 0, c] @ H[c] for c in range(len(H))], axis=1)
     np.testing.assert_allclose(thin.decision_function(X_val), scores, rtol=1e-10, atol=1e-12)
+    # Edges are those of the columns, not of the trees that they come from.
+    r = (y[:, None] == thin.classes_) * thin.classes_.size - 1.0
+    for c, outputs in enumerate(outputs_by_class(thin, X)):
+        edges = kept.edges[np.flatnonzero(coef[:, c])]
+        expected = outputs @ r[:, c] / (len(y) * (len(H) - 1))
+        np.testing.assert_allclose(edges, expected, rtol=1e-9, atol=1e-12)
     (stage,) = thin.staged_predict(X_val)
     np.testing.assert_array_equal(stage, thin.predict(X_val))
     np.testing.assert_array_equal(trained.decision_function(X_val), before)
