@@ -1,10 +1,11 @@
 """Show what a saved model consists of: summary, classes, importances, strongest weak learners.
 
-The loss is the mean over the training examples, 1 before the first round; the gap between the
-objective and its lower bound is a share of the objective. The strongest weak learners are those of
-largest coefficient. A weak learner answers +1 or -1, as the last column describes; its edge in its
-round is a share of all weight before the first round; that of a tree in whose leaves all classes
-step is the sum of theirs.
+Loss and training error are means over the training examples, which the base scores of an init model
+leave out; without one, the loss is 1 before the first round. The gap between the objective and its
+lower bound is a share of the objective. The strongest weak learners are those of largest
+coefficient. A weak learner answers +1 or -1, as the last column describes; its edge in its round is
+a share of all weight before the first round; that of a tree in whose leaves all classes step is the
+sum of theirs.
 
     cwboost inspect model.cwb --top 20
     cwboost inspect model.cwb --json > model.json
