@@ -199,6 +199,15 @@ def test_rows_are_in_the_order_of_time(kind, dtype, tmp_path):
         assert read_table(tmp_path / name, **options).y.tolist() == ["y", "z", "x"]
 
 
+@pytest.mark.parametrize(
+    "dates", ["13/02/2026 05/02/2026", "26-01-31 26-01-01", "01.31.26 02.05.26"]
+)
+def test_the_order_of_day_and_month_does_not_depend_on_other_rows(dates, read):
+    first, second = dates.split()
+    with pytest.raises(ValueError, match=f"row 2, column 'when' must hold dates .*'{first}'"):
+        read(f"when;y\n{first};0\n{second};1\n", label="y", dates=["when"])
+
+
 @pytest.mark.parametrize("write", [pd.DataFrame.to_csv, pd.DataFrame.to_parquet])
 def test_numbers_are_dates_if_they_have_the_digits_of_one(write, tmp_path):
     path = tmp_path / ("a.csv" if write is pd.DataFrame.to_csv else "a.parquet")

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from cwboost.commands._tables.stored import Stored, called
-from cwboost.commands._tables.words import AMOUNT, DATE, TIME, numbers, strip
+from cwboost.commands._tables.words import AMOUNT, DATE, SWAPPED, TIME, numbers, strip
 from cwboost.estimator.input.columns import listed, quoted
 
 
@@ -69,7 +69,8 @@ def as_times(stored: Stored, column):
     values, how = stored.frame[column], {}
     if infer_dtype(values) not in ("datetime64", "datetime", "date"):
         values = strip(values)  # of numbers, too: pandas would count nanoseconds
-        values = values.mask(values.str.fullmatch(TIME, na=False), "a time without a date")
+        no_date = values.str.fullmatch(TIME, na=False) | values.str.match(SWAPPED, na=False)
+        values = values.mask(no_date, "no date")
         day_first = bool(values.str.match(r"\d\d?\.").any())
         is_iso = values.str.match(r"\d{4}-").any()
         how = {"format": "ISO8601"} if is_iso else {"dayfirst": day_first}

@@ -12,6 +12,9 @@ DATE = (
     r"(?i:(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.](\d{4}|\d\d)"
     rf"|\d\d?[-. ]+{MONTH}[-, ]*\d+|{MONTH} \d\d?,? \d+)([T ]+\d.*)?|{TIME})"
 )
+SWAPPED = r"(1[3-9]|[2-9]\d)[-/]\d\d?[-/]|\d\d?\.(1[3-9]|[2-9]\d)\."
+"""A day before a month, or after it with dots: pandas would swap all dates of such a file, but not
+those of the next, whose days may all be months."""
 UNIT = r"([A-Z]{0,3}[^\w\s.,'()+-]|[A-Z]{3} | ?[a-z]{2}\.?| [A-Z]{3})"
 AMOUNT = rf"[-+(]*{UNIT}?\s?[-+]?(\d{{1,3}}([., '_\s]\d{{3}})+|\d+)([.,]\d+)?\s?{UNIT}?\)?"
 """Money, percentages, other units, and numbers with marks between thousands."""
