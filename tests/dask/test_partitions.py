@@ -320,12 +320,17 @@ def frame(**columns):
         ("from_dtype", frame(number=list("wxyz")), "partition 1 of .* text in column 'number'"),
         ([False], frame(), "partition 0 .*must be a mask of 2 bools.*got 1"),
         (["kind", "sort"], frame(), "partition 0 of the training data:.* got 'sort'; X has"),
+        (
+            None,
+            frame().rename(columns={"kind": 1}),
+            "partition 1 of .*all input features have string",
+        ),
         (["number"], frame(), "partition 0 of .*: X must hold .* got text in column 'kind'"),
     ],
 )
 def test_errors_name_column_and_partition(categorical, second, message):
     blocks = [(frame(), [0, 1, 0, 1]), (second, [0, 1, 0, 1])]
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         train(StumpFamily(), blocks, 1, categorical=categorical)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import _get_feature_names
 
 from cwboost.estimator.input.categories import (
     CATEGORY_KINDS,
@@ -17,7 +18,7 @@ from cwboost.estimator.input.categories import (
     count_categories,
     encode,
 )
-from cwboost.estimator.input.columns import as_columns, column_label, is_frame
+from cwboost.estimator.input.columns import as_columns, column_label
 from cwboost.kernels import canonical
 
 
@@ -34,13 +35,10 @@ class Columns:
 
 def columns_of(chunk, categorical_features) -> Columns:
     """Return the columns of a chunk, whose X is an array, a sparse matrix or a pandas frame."""
-    X, role = as_columns(chunk.X), chunk.role
-    names = None
-    if is_frame(X) and all(isinstance(name, str) for name in X.columns):
-        names = tuple(X.columns)
+    X, names, role = as_columns(chunk.X), _get_feature_names(chunk.X), chunk.role
     is_counted = role == "training" and X.shape[0]
     categories = count_categories(X, categorical_features) if is_counted else {}
-    return Columns(role, *X.shape, names, categories)
+    return Columns(role, *X.shape, None if names is None else tuple(names), categories)
 
 
 def check_columns(found) -> Columns:
