@@ -149,24 +149,20 @@ class PartitionedBench:
         return self._setup.n_total
 
     @cached_property
-    def _shared(self) -> SharedExamples | None:
+    def _shared(self) -> SharedExamples:
         """Examples on which the client fits init models."""
         return shared_examples(self._crew, self._setup, self._listed)
 
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
         """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
-        if self._shared is None:
-            return np.inf, 0.0
         return self._init_models.sample_loss(model, self._shared.problem, n)
 
     def start(self, model: InitModel | None) -> Start:
         """Return the start of boosting from an init model, or that of the previous fit."""
-        if self.previous is not None:
-            base = self.previous.model.base
-            if base is None or self._shared is None:
-                return Start(base, {})
-            found = self._init_models.start_again(base, self._shared.problem)
-        elif model is None or self._shared is None:
+        before = None if self.previous is None else self.previous.model.base
+        if before is not None:
+            found = self._init_models.start_again(before, self._shared.problem)
+        elif self.previous is not None or model is None:
             return Start()
         else:
             found = self._init_models.start(model, self._shared.problem)

@@ -13,11 +13,12 @@ from cwboost.dask.input.chunks import Chunk, joined
 from cwboost.dask.listing import Listing
 from cwboost.estimator.groups import keys_of
 from cwboost.estimator.problem import Holder, Problem
+from cwboost.estimator.splits import N_FOLDS
 from cwboost.families.sealing.sample import Sample, checked_rows
 from cwboost.support.samples import evenly_spaced
 
 MOST = 2**14
-"""Largest number of examples on which the client fits an init model."""
+"""Number of examples on which the client fits an init model, if there are as many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,27 +45,31 @@ class PartitionExamples(NamedTuple):
     keys: np.ndarray
 
 
-def shared_examples(crew: Crew, setup: Setup, found: Listing) -> SharedExamples | None:
-    """Fetch examples from all partitions; return None if a class has none among them.
+def shared_examples(crew: Crew, setup: Setup, found: Listing) -> SharedExamples:
+    """Fetch examples from all partitions, a few of every class among them.
 
     Of many examples some of which belong together, these are whole groups, unless there are few.
     """
+    counts = setup.class_counts
+    starts = np.cumsum(counts) - counts
     wanted = evenly_spaced(setup.n_total, MOST)
     if len(wanted) < setup.n_total and (whole := found.whole_groups(setup, MOST)) is not None:
         wanted = whole[evenly_spaced(len(whole), MOST)]
+    few = [start + evenly_spaced(count, N_FOLDS) for start, count in zip(starts, counts)]
+    wanted = np.union1d(wanted, np.concatenate(few))
     parts = crew.collect(examples_of, setup.encoding, setup, wanted)
     places, _, X, weight, keys = zip(*parts.values())
-    places = np.concatenate(places)
-    order = np.argsort(places)
-    totals = setup.class_counts
-    y = np.searchsorted(np.cumsum(totals), places[order], side="right").astype(np.int64)
-    counts = np.bincount(y, minlength=len(totals))
-    if (counts == 0).any():
-        return None
+    order = np.argsort(np.concatenate(places))
+    y = np.searchsorted(np.cumsum(counts), wanted, side="right").astype(np.int64)
     holder = Holder(joined(X))
     holder.keys = np.concatenate(keys)
-    weight = np.concatenate(weight)[order]
-    problem = Problem(holder, rows=order, y=y, counts=counts, weight=weight)
+    problem = Problem(
+        holder,
+        rows=order,
+        y=y,
+        counts=np.bincount(y),
+        weight=np.concatenate(weight)[order],
+    )
     return SharedExamples(problem, {index: part.rows for index, part in parts.items()})
 
 

@@ -38,34 +38,18 @@ def test_init_models_that_take_sparse_rows_get_them(client):
     np.testing.assert_allclose(there.predict_proba(X), local.predict_proba(X), atol=1e-9)
 
 
-def test_a_continued_fit_keeps_its_base_scores(client, monkeypatch):
+def test_a_rare_class_is_among_the_examples_of_an_init_model(client, monkeypatch):
     X, y = problem()
-    model = DaskCWBoostClassifier(init="kernel", warm_start=True, **SETTINGS).fit(*parts(X, y))
-    before = model.model_.base
-    assert before is not None
-    # Few examples reach the client, none of them of the only row of class 1.
+    # Few examples reach the client, by their place none of them of the only row of class 1.
     monkeypatch.setattr(initial, "MOST", 100)
     kept = np.flatnonzero((y != 1) | (np.arange(len(y)) == np.argmax(y == 1)))
-    model.set_params(n_estimators=4).fit(*parts(X[kept], y[kept]))
+    rare = parts(X[kept], y[kept])
+    model = DaskCWBoostClassifier(init="kernel", warm_start=True, **SETTINGS).fit(*rare)
+    before = model.model_.base
+    assert before is not None
+    model.set_params(n_estimators=4).fit(*rare)
     assert model.n_iter_ == 4
     np.testing.assert_array_equal(model.model_.base(X, 1), before(X, 1))
-
-
-def test_a_holdout_run_calibrates_a_model_of_its_examples_only(client):
-    X, y = problem()
-    old, new = slice(0, 2000), slice(2000, 3000)
-    settings = {"init": None, "n_estimators": 20, "random_state": 0}
-    model = DaskCWBoostClassifier(warm_start=True, **settings).fit(*parts(X[old], y[old]))
-    local = CWBoostClassifier(**settings).fit(X[old], y[old])
-    assert model.model_.examples == local.model_.examples
-    scale = model.probability_scale_
-    model.set_params(n_estimators=40).fit(*parts(X[old][::-1], y[old][::-1]))
-    assert model.model_.conformity is not None and model.probability_scale_ != scale
-    scale = model.probability_scale_
-    model.set_params(n_estimators=41).fit(*parts(X[new], y[new]))
-    assert (model.model_.conformity, model.probability_scale_) == (None, scale)
-    with pytest.raises(ValueError, match="n_estimators must be a number, or X_val and y_val"):
-        model.set_params(n_estimators="auto").fit(*parts(X[old], y[old]))
 
 
 @pytest.mark.parametrize("correction", ["stagewise", "total"])
