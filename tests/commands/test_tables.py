@@ -252,7 +252,8 @@ def test_npz(tmp_path):
     np.savez(path, X_train=X, y_train=y, X_test=X[:1], y_test=y[:1])
     assert read_table(path).y.tolist() == ["a", "b", "c"]
     assert read_table(path, part="test").y.tolist() == ["a"]
-    for option in ({"drop": ["0"]}, {"dates": ["0"]}, {"groups": "0"}, {"time": "0"}):
+    columns = {"drop": ["0"]}, {"dates": ["0"]}, {"groups": "0"}, {"time": "0"}
+    for option in (*columns, {"drop_unlabelled": True}):
         with pytest.raises(ValueError, match="must be a table of named columns for --"):
             read_table(path, **option)
     for arrays, message in (
@@ -314,6 +315,9 @@ def test_parquet(tmp_path):
         read_table(path, trained=Trained(3))
     table = read_table(path, label="size", drop_unlabelled=True)
     assert list(table.categories) == [1] and table.X.values.tolist() == [[True, "x"]] * 2
+    write(size=[1, 2, 3], kind=[7, None, 8])
+    assert read_table(path, label="kind", drop_unlabelled=True).y.tolist() == [7, 8]
+    assert read_table(path, label="kind", drop_unlabelled=True).y.dtype == np.int64
     write(size=[1, 2, 3], kind=["x", None, "z"], __index_level_0__=[4, 5, 6])
     with pytest.raises(ValueError, match="row 2, column 'kind' must have a label"):
         read_table(path, label="kind", needs_labels=True)

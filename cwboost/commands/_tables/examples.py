@@ -162,7 +162,9 @@ def _labels(stored: Stored, options: Options, column):
         advice = "--drop-unlabelled leaves such examples out"
         raise stored.error(f"{what}; {advice}", column, labelled.argmin())
     values = values[labelled]
-    if stored.is_text and values.str.fullmatch(INTEGER).all():
+    # Of integers with gaps, pandas makes floats.
+    is_integer = values.dtype == np.float64 and n_empty and (values % 1 == 0).all()
+    if is_integer or (stored.is_text and values.str.fullmatch(INTEGER).all()):
         values = values.astype(np.int64)
     y = values.to_numpy()
     return y if y.dtype.kind in "biuf" else y.astype(str), labelled

@@ -19,8 +19,9 @@ def read_npz(path: Path, options: Options) -> Table:
         names = f"X_{options.part}", f"y_{options.part}"
         files, arrays = _load(path, names)
         notes = [f"arrays {' and '.join(arrays)}"]
-    for argument in ("drop", "dates", "groups", "time"):
-        if getattr(options, argument):
+    for name in ("drop", "dates", "groups", "time", "drop_unlabelled"):
+        if getattr(options, name):
+            argument = name.replace("_", "-")
             raise ValueError(f"{path} must be a table of named columns for --{argument}")
     X, y = map(arrays.get, names)
     trained, wrong = options.trained, None
