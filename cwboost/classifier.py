@@ -84,6 +84,7 @@ class CWBoostClassifier(BoostingClassifier):
         column, or of two.
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class; "balanced" gives all the same total.
+        Given held-out examples keep their weights.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices: what the family draws, `subsample`, the order of coordinate
         updates, the split for early stopping (an int; else this is always the same, so that fits

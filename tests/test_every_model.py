@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from derived_families import Means
 from models import CLASSIFIERS
+from scipy.special import softmax
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from cwboost import (
     AdaBoostMOClassifier,
     CWBoostClassifier,
+    MultiBoostClassifier,
     SklearnFamily,
     get_family,
     get_init,
@@ -160,7 +162,9 @@ CHECKS = {
     "strongest": lambda m: len(m.strongest()) > 0,
     "ensemble_": lambda m: m.ensemble_.n_rounds == getattr(m, "best_iteration_", m.n_iter_),
     "init_": lambda m: m.init_ is m.model_.base,
-    "probability_scale_": lambda m: m.probability_scale_ > 0,
+    "probability_scale_": lambda m: np.allclose(
+        softmax(m.probability_scale_ * m._scores(X), axis=1), m.predict_proba(X)
+    ),
     "get_params": lambda m: "init" in m.get_params() or type(m) is not CWBoostClassifier,
     "set_params": lambda m: m.set_params(verbose=0) is m,
     "thin": lambda m: (
@@ -189,6 +193,9 @@ def refusal(model, method):
     if method == "feature_importances_":
         silent = base is not None and splits_nothing(base, X)
         return (AttributeError, "SHAP values of all of its scores") if silent else None
+    if method == "probability_scale_":
+        has = isinstance(model, CWBoostClassifier | MultiBoostClassifier)
+        return None if has else (AttributeError, "without a scale")
     if method == "thin":
         has = isinstance(model, CWBoostClassifier)
         return None if has else (AttributeError, "no attribute 'thin'")

@@ -164,7 +164,11 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def probability_scale_(self) -> float:
-        """Factor of the scores in the softmax of the probabilities."""
+        """Factor of the scores in the softmax of the probabilities.
+
+        Raises AttributeError if the probabilities have no scale, as those of AdaBoost.
+        """
+        self._require_scale(AttributeError)
         return self.model_.scale
 
     def _scores(self, X, n_estimators=None) -> np.ndarray:
@@ -226,6 +230,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Features, n_estimators: int | None = None) -> NDArray[np.float64]:
         """Return the class probabilities, ``softmax(probability_scale_ * scores)``.
 
+        Those of the AdaBoost classifiers are the ones at which their losses are least.
         `CWBoostClassifier` fits the scale (see its parameter `probability_scale`). If a holdout run
         did so, the first `n_estimators` rounds have a scale of their own. Elsewhere it is
         2, which inverts the loss: the minimiser of the expected pairwise exponential loss has
@@ -350,9 +355,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.model_ = calibrated(self.model_, scores, y, weight)
         return self
 
-    def _require_scale(self) -> None:
+    def _require_scale(self, error: type[Exception] = TypeError) -> None:
         if rule_of(self, "_logits") != "scaled":
-            raise TypeError(f"{type(self).__name__} computes probabilities without a scale")
+            raise error(f"{type(self).__name__} computes probabilities without a scale")
 
     def predict_set(self, X: Features, alpha: float = 0.1, by_class: bool = False) -> np.ndarray:
         """Return the classes that may be right: sets that rarely lack the true class.
