@@ -16,6 +16,7 @@ from cwboost.families.init_models import checked_scores
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
 from cwboost.kernels import log
+from cwboost.support.lazy import made_once
 from cwboost.support.samples import evenly_spaced
 
 MOST_FOR_SCALE = 50_000
@@ -83,10 +84,14 @@ class InitFitter:
         _, loss = scale_and_loss(scores, sample.y, sample.weight)
         return loss, float(-(shares * log(shares)).sum())
 
+    @made_once
+    def _seed(self) -> int:
+        """Seed of every fit: a training that goes on has the base scores that it began with."""
+        return int(self.rng.integers(2**31))
+
     def _fit(self, model: InitModel, problem: Problem):
         """Return a fitted init model and its out-of-sample scores, or None of each."""
-        seed = int(self.rng.integers(2**31))
-        folds, alone = cross_fitting(problem, seed)
+        folds, alone = cross_fitting(problem, self._seed)
         if not alone and (folds == folds[0]).all():
             return None, None  # nothing can be left out
         context = InitContext(
@@ -94,7 +99,7 @@ class InitFitter:
             weight=problem.weight,
             folds=folds,
             alone=alone,
-            random_state=seed,
+            random_state=self._seed,
             n_threads=self.n_threads,
             **self.facts,
         )

@@ -13,6 +13,7 @@ import pytest
 from attack_fits import Lines
 from models import RaiseAt, assert_same_training
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 
 from cwboost import CWBoostClassifier, load_model
 from cwboost.datasets import load_vowel
@@ -113,6 +114,20 @@ def test_the_init_model_of_a_file_is_fitted_again(tmp_path):
     assert_same_training(
         fit(load_model(tmp_path / "model"), n_estimators=9), fit(made("error", init, 9))
     )
+
+
+@pytest.mark.parametrize("init", ["auto", "kernel", LogisticRegression(max_iter=2000)])
+@pytest.mark.parametrize("together", ["groups", "cv", None])
+def test_a_continuation_begins_with_the_same_base_scores(init, together):
+    """Cross-fitting draws the folds of the first fit, whatever that tried before."""
+    cv = KFold(5) if together == "cv" else None
+    groups = np.arange(280) // 4 if together == "groups" else None
+    params = {"init": init, "cv": cv, "random_state": 0, "warm_start": True}
+    parts, whole = (CWBoostClassifier(n_estimators=n, **params) for n in (20, 23))
+    for clf, n_estimators in ((parts, 20), (parts, 23), (whole, 23)):
+        clf.set_params(n_estimators=n_estimators).fit(X[ROWS[:280]], Y[ROWS[:280]], groups=groups)
+    assert whole.init_ is not None
+    assert_same_training(parts, whole)
 
 
 @every_pair
