@@ -54,11 +54,12 @@ def _listed_of(chunk: Chunk, setup: Setup, most: int) -> Listing | None:
     if chunk.index not in setup.counts:
         return None
     rows, label, weight = setup.used_rows(chunk)
-    keys = chunk.keys()
-    copies = keys if chunk.groups is None else keys_of_rows(chunk.X) ^ keys
-    at = np.flatnonzero(listed(keys[rows], setup.n_total, most))
-    rows, label = rows[at], label[at].astype(np.uint64)
-    return Listing(setup.places_of(chunk.index)[at], keys[rows], copies[rows] + label, weight[at])
+    keys = chunk.keys()[rows]
+    at = np.flatnonzero(listed(keys, setup.n_total, most))
+    rows, keys = rows[at], keys[at]
+    copies = keys if chunk.groups is None else keys_of_rows(chunk.X[rows]) ^ keys
+    copies = copies + label[at].astype(np.uint64)
+    return Listing(setup.places_of(chunk.index)[at], keys, copies, weight[at])
 
 
 def effective_size(setup: Setup, found: Listing) -> float:
