@@ -105,7 +105,9 @@ class GrowingEnsemble:
     def ensemble(self) -> Ensemble:
         """Return the model of the finished rounds."""
         path = self._path.path()
-        learners = type(self._batches[0]).concatenate(self._batches)
+        # Learners of a training without rounds may be of another form than those that follow.
+        batches = [one for one in self._batches if len(one)] or self._batches[:1]
+        learners = type(batches[0]).concatenate(batches)
         edges = np.concatenate(self._edges)
         self._batches, self._edges = [learners], [edges]
         if len(learners) > path.n_learners:

@@ -150,6 +150,18 @@ def test_examples_split_off_stay_out_of_all_fits(seed):
     np.testing.assert_array_equal(clf.history_["valid_error"][:30], before)
 
 
+@pytest.mark.parametrize("init", [None, "kernel"])
+@pytest.mark.parametrize("weak_learner", ["tree", "stump"])
+def test_a_model_without_rounds_can_go_on(weak_learner, init):
+    settings = {"init": init, "n_estimators": 5, "random_state": 0, "probability_scale": 2.0}
+    clf = CWBoostClassifier(weak_learner, C=1e-3, warm_start=True, **settings)
+    with pytest.warns(UserWarning, match="no weak learner lowers the objective"):
+        clf.fit(X[TRAIN], Y[TRAIN])
+    assert clf.set_params(C=100.0).fit(X[TRAIN], Y[TRAIN]).n_iter_ == 5
+    whole = CWBoostClassifier(weak_learner, C=100.0, **settings).fit(X[TRAIN], Y[TRAIN])
+    assert clf.score(X[TRAIN], Y[TRAIN]) == pytest.approx(whole.score(X[TRAIN], Y[TRAIN]), abs=0.1)
+
+
 @pytest.mark.parametrize("n_estimators", ["auto", 5])
 def test_a_continuation_that_adds_no_round_warns(n_estimators):
     clf = CWBoostClassifier(init=None, n_estimators=n_estimators, warm_start=True, random_state=0)
