@@ -356,6 +356,15 @@ def test_files_without_the_extra(name, package, tmp_path, monkeypatch):
         read_table(tmp_path / name)
 
 
+@pytest.mark.parametrize("label", [None, "-1"])
+def test_a_row_of_categories_is_no_header_line(label, read):
+    known = {0: np.array(["red", "blue"]), 1: np.array(["big"])}
+    rows = "red,big,x\nblue,big,y\n" if label else "red,big\nblue,big\n"
+    for first in ("", "colour,size,kind\n" if label else "colour,size\n"):
+        table = read(first + rows, label=label, trained=Trained(2, None, known))
+        assert len(table.X) == 2 and (table.names is None) == (first == "")
+
+
 def test_categories_are_read_as_the_model_has_them(read):
     text = "town,sky,y\n12,a,1\n?,b,2\n14,a,3\n"
     known = {0: np.array(["a", "b"]), 1: np.array(["12", "13"])}

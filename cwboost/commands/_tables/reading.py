@@ -26,7 +26,8 @@ def add_reading_arguments(parser, label: str | None = None, default: str = "none
     add("--sep", metavar="CHAR", help="separator, or 'tab' (default: that of the first line)")
     names = (
         "the first line holds names, or does not (default: it does if it has those of the model or "
-        "of --label, or 0, 1, 2, or as label a word that no example has; without labels, no number)"
+        "of --label, or 0, 1, 2, or as label a word that no example has; without labels, neither "
+        "numbers nor categories of the model)"
     )
     add("--header", action=argparse.BooleanOptionalAction, help=names)
     add("--encoding", default="utf-8", help="of a text file (default: utf-8)")

@@ -118,7 +118,8 @@ def read_text(path: Path, options: Options) -> Stored:
 def _has_header(first: list[str], frame, options: Options) -> bool:
     """Return True if the first row holds names: those of the model or the label, or 0, 1, 2.
 
-    Otherwise its label must be a word that no example has; without a label, no field a number.
+    Otherwise its label must be a word that no example has; for a model or without a label, no field
+    a number or a category of the model.
     """
     label, trained, width = options.label, options.trained, len(first)
     if options.header is not None:
@@ -127,7 +128,9 @@ def _has_header(first: list[str], frame, options: Options) -> bool:
     if set(known) <= set(first) or (width > 2 and first == [str(at) for at in range(width)]):
         return True
     if label is None or trained:
-        return bool(numbers(frame.iloc[0], options.decimal).isna().all())
+        categories = trained.categories.values() if trained else ()
+        is_known = any(word in set(own) for own in categories for word in first)
+        return not is_known and bool(numbers(frame.iloc[0], options.decimal).isna().all())
     at = int(label) if label.lstrip("-").isdigit() and -width <= int(label) < width else -1
     is_number = numbers(frame.iloc[:1, at], options.decimal).notna().all()
     is_gap = first[at].lower() in MISSING
