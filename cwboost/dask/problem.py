@@ -12,9 +12,8 @@ from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared
 from cwboost.estimator.checks import check_total
 from cwboost.estimator.input.categories import in_order_of
 from cwboost.estimator.input.columns import column_label
-from cwboost.estimator.input.labels import shown
 from cwboost.estimator.input.schema import categorical_facts
-from cwboost.estimator.problem import class_factors
+from cwboost.estimator.problem import PRODUCT, check_classes, class_factors
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 
@@ -25,15 +24,14 @@ def shared_problem(reports, encoding, C, class_weight) -> Setup:
     filled = list(reports.values())
     labels = _all_labels(reports)
     used, sums = (_by_label(filled, labels, name) for name in ("used", "sums"))
+    check_total(sums)
     factor = class_factors(class_weight, labels, sums)
+    with np.errstate(over="ignore"):
+        masses = sums * factor
+    check_total(masses, PRODUCT)
     kept = (used > 0) & (factor > 0)
-    check_total(sums * factor)
-    if kept.sum() < 2:
-        raise ValueError(
-            "y must have at least two classes (of positive weight), got 1 class: "
-            f"{shown(labels[kept][0])}"
-        )
-    masses = (sums * factor)[kept]
+    check_classes(labels[kept])
+    masses = masses[kept]
     exponent = int(np.frexp(masses.sum() / used[kept].sum())[1])
     masses = np.ldexp(masses, -exponent)
     q = (len(masses) - 1) * float(masses.sum()) / C

@@ -15,6 +15,9 @@ from cwboost.estimator.input.labels import shown
 from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
 
+PRODUCT = "sample_weight times class_weight"
+"""What messages call the weights of examples, if both are given."""
+
 
 class Holder:
     """Holds a matrix until it is released, for all who share the holder.
@@ -90,6 +93,15 @@ def check_groups(keys) -> None:
         raise ValueError("groups must hold at least two groups (of positive weight), got 1")
 
 
+def check_classes(classes) -> None:
+    """Raise ValueError if there is one class only."""
+    if len(classes) < 2:
+        raise ValueError(
+            "y must have at least two classes (of positive weight), got 1 class: "
+            f"{shown(classes[0])}"
+        )
+
+
 def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Problem, np.ndarray]:
     """Sort checked examples by class, without those of weight zero; return problem and classes."""
     weight = check_weight(sample_weight, X.shape[0])
@@ -100,14 +112,10 @@ def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Probl
         with np.errstate(over="ignore"):
             totals = np.bincount(index, weight)
             weight = weight * class_factors(class_weight, labels, totals)[index]
-        check_total(weight, "sample_weight times class_weight")
+        check_total(weight, PRODUCT)
     used = np.flatnonzero(weight > 0)
     classes, encoded = np.unique(y[used], return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y must have at least two classes (of positive weight), got 1 class: "
-            f"{shown(classes[0])}"
-        )
+    check_classes(classes)
     holder = Holder(X, None if groups is None else np.asarray(unmasked(groups)))
     if groups is not None:
         check_groups(holder.keys[used])

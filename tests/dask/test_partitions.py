@@ -334,6 +334,17 @@ def test_errors_name_column_and_partition(categorical, second, message):
         train(StumpFamily(), blocks, 1, categorical=categorical)
 
 
+@pytest.mark.parametrize("factor", [0.0, 1e308])
+def test_the_total_weight_is_that_of_the_product(data, factor):
+    weights = dict.fromkeys(np.unique(data[1]).tolist(), factor)
+    for fit in (
+        lambda: train(StumpFamily(), split(*data, 250), 1, class_weight=weights),
+        lambda: local("stump", *data, 1, class_weight=weights),
+    ):
+        with pytest.raises(ValueError, match="sample_weight times class_weight must have a finite"):
+            fit()
+
+
 def test_families_that_take_fewer_categories_or_none():
     y = np.arange(300) % 3
     many = np.arange(300.0)[:, None]
