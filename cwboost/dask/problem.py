@@ -29,7 +29,7 @@ def shared_problem(reports, encoding, C, class_weight) -> Setup:
     with np.errstate(over="ignore"):
         masses = sums * factor
     check_total(masses, PRODUCT)
-    kept = (used > 0) & (factor > 0)
+    kept = masses > 0
     check_classes(labels[kept])
     masses = masses[kept]
     exponent = int(np.frexp(masses.sum() / used[kept].sum())[1])
