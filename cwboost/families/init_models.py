@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import (
     GridSearchCV,
@@ -80,10 +81,11 @@ class SklearnInit(InitModel):
         if copies is not None:
             rows, first = np.repeat(np.arange(len(y)), copies), np.cumsum(copies) - copies
             X, y, folds = X[rows], y[rows], folds[rows]
-        found = cross_val_predict(
-            self.estimator, X, y, cv=PredefinedSplit(folds), params=params, method="predict_proba"
-        )
-        model = clone(self.estimator).fit(X, y, **params)
+        # With routing, weights would go to those alone who have asked for them.
+        with config_context(enable_metadata_routing=False):
+            cv, method = PredefinedSplit(folds), "predict_proba"
+            found = cross_val_predict(self.estimator, X, y, cv=cv, params=params, method=method)
+            model = clone(self.estimator).fit(X, y, **params)
         return _form_of(model), _scores_of(found[first])
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import slow_master
 from models import paper
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
@@ -124,6 +125,7 @@ SEARCH = GridSearchCV(LOGISTIC, {"logisticregression__C": [0.1, 1.0]}, cv=2)
 LAST = "logisticregression__sample_weight"
 
 
+@pytest.mark.parametrize("routing", [False, True])
 @pytest.mark.parametrize(
     "estimator, name",
     [
@@ -134,10 +136,11 @@ LAST = "logisticregression__sample_weight"
     ],
     ids=["classifier", "pipeline", "pipeline in another", "search"],
 )
-def test_weights_reach_the_classifier_that_takes_them(iris, estimator, name):
+def test_weights_reach_the_classifier_that_takes_them(iris, estimator, name, routing):
     X, y = iris
     clf = CWBoostClassifier("stump", init=estimator, n_estimators=1, random_state=0)
-    scores = clf.fit(X, y, WEIGHT).init_.fitted.scores(X)
+    with config_context(enable_metadata_routing=routing):
+        scores = clf.fit(X, y, WEIGHT).init_.fitted.scores(X)
     weight = {name: WEIGHT / WEIGHT.mean()}
     expected = clone(estimator).fit(X, y, **weight).predict_proba(X)
     np.testing.assert_allclose(softmax(scores), expected, atol=1e-4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
@@ -121,8 +122,9 @@ class SklearnPricer(Pricer):
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         seeds = self._random_state.integers(2**31, size=len(weights)) if self._seeded else None
-        # Linear algebra on one thread, since its sums depend on the number of threads.
-        with one_thread(self._libraries):
+        # Linear algebra on one thread, since its sums depend on the number of threads. With metadata
+        # routing, weights would go to those alone who have asked for them.
+        with one_thread(self._libraries), config_context(enable_metadata_routing=False):
             found = [
                 self._price_one(row, None if seeds is None else int(seeds[t]))
                 for t, row in enumerate(weights)

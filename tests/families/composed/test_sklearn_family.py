@@ -5,7 +5,9 @@ import pickle
 import numpy as np
 import pytest
 from models import bind, paper
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
 from sklearn.model_selection import train_test_split
@@ -65,6 +67,19 @@ def test_any_other_classifier_trains_predicts_and_is_not_saved(data, tmp_path):
     with pytest.raises(TypeError, match="only these have a form in flat arrays: DecisionTree"):
         clf.ensemble_.learners.arrays()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_reach_classifiers_within_a_classifier(data):
+    X, _, y, _ = data
+    family = SklearnFamily(CalibratedClassifierCV(LogisticRegression(), cv=2))
+    found = []
+    for routing in (False, True):
+        with (
+            config_context(enable_metadata_routing=routing),
+            pytest.warns(UserWarning, match="pickled"),
+        ):
+            found.append(paper(family, n_estimators=2).fit(X, y).decision_function(X))
+    np.testing.assert_array_equal(*found)
 
 
 def test_a_class_of_the_same_name_is_not_taken_for_that_of_scikit_learn(data, tmp_path):
