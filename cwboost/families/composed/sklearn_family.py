@@ -122,7 +122,7 @@ class SklearnPricer(Pricer):
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         seeds = self._random_state.integers(2**31, size=len(weights)) if self._seeded else None
-        # Linear algebra on one thread, since its sums depend on the number of threads. With metadata
+        # On one thread, since sums of linear algebra depend on the number of threads. With metadata
         # routing, weights would go to those alone who have asked for them.
         with one_thread(self._libraries), config_context(enable_metadata_routing=False):
             found = [
