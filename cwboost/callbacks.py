@@ -186,7 +186,7 @@ class CSVLog:
 
     The columns are ``round``, ``seconds`` (since the start of `fit`) and the names of the history.
     A fit that continues an earlier one keeps the rows of the earlier rounds and replaces the rest,
-    so that rounds repeated after a crash do not appear twice.
+    so that rounds repeated after a crash do not appear twice; names that it adds are NaN there.
 
     Parameters
     ----------

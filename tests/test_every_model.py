@@ -58,6 +58,8 @@ KINDS = {
     "logistic, two classes": partial(fitted, "stump", y=Y == "a", init=LogisticRegression()),
     "kernel": partial(fitted, "stump", init=get_init("kernel")(max_landmarks=60)),
     "thinned": lambda: fitted().thin(X, Y, C=1e4),
+    "refitted": lambda: fitted().refit(X[::2], Y[::2]),
+    "continued": lambda: fitted(warm_start=True).set_params(n_estimators=9).fit(X[::2], Y[::2]),
     "stopped": partial(fitted, early_stopping=True),
     "two classes": partial(fitted, y=Y == "a"),
     "exhaustive code": partial(fitted, "stump", classifier=AdaBoostMOClassifier, code="exhaustive"),
