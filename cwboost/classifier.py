@@ -115,13 +115,13 @@ class CWBoostClassifier(BoostingClassifier):
         Factor of the scores in the softmax of `predict_proba`. "auto" fits it on held-out examples
         if there are any (X_val, or early stopping), else, in stage-wise training of 20 rounds or
         more, on the examples that a holdout run leaves out, else it is 2, which inverts the loss.
-        With `warm_start` on other examples, that of the fitted model stays in place of the run.
+        With `warm_start` and other examples, that of the fitted model stays in place of the run.
     warm_start : bool, default=False
         Continue from the fitted model, with more rounds or other parameters, but weak learners of
         the same kind; what is trained already, the init model too, stays as it is, so that no
         constraints can be added. With the same data and parameters, the result equals that of one
-        uninterrupted fit, bit for bit. On other examples, no holdout run is like the model:
-        `n_estimators` must be a number, or X_val given.
+        uninterrupted fit, bit for bit. With other examples, a holdout run cannot imitate the
+        training: `n_estimators` must be a number, or X_val given.
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
 
