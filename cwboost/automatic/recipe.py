@@ -38,15 +38,14 @@ def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     if not chooses_rounds and not (fits_scale and stagewise and plan.n_rounds >= at.FEWEST_ROUNDS):
         return start, plan
     if bench.is_elsewhere:
+        made = "a training on these examples alone is not known to have made"
         if chooses_rounds:
             raise ValueError(
                 "n_estimators must be a number, or X_val and y_val given, if warm_start=True goes "
-                "on with other examples than those of the fitted model, got 'auto'"
+                f"on from a model that {made}, got 'auto'"
             )
-        scale = bench.previous.model.scale
-        return start, plan.because(
-            "scale", "that of the fitted model, of other examples", scale=scale
-        )
+        why, scale = f"that of the fitted model, which {made}", bench.previous.model.scale
+        return start, plan.because("scale", why, scale=scale)
     for_runs = clock.part(at.SHARE_OF_TIME)
     curve = holdout_curve(bench, start, plan, chooses_rounds, for_runs)
     if curve is None:

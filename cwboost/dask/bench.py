@@ -136,7 +136,7 @@ class PartitionedBench:
 
     @property
     def is_elsewhere(self) -> bool:
-        """True if training goes on from a model that other examples trained, as far as is known."""
+        """True if training goes on from a model that these examples alone may not have made."""
         return self.previous is not None and self.previous.model.examples != self._checksum
 
     @property

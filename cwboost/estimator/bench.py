@@ -76,7 +76,7 @@ class Bench:
 
     @property
     def is_elsewhere(self) -> bool:
-        """True if training goes on from a model that other examples trained, as far as is known."""
+        """True if training goes on from a model that these examples alone may not have made."""
         checksum = self._examples.problem.checksum
         return self.previous is not None and self.previous.model.examples != checksum
 

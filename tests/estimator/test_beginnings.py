@@ -247,7 +247,7 @@ def test_a_holdout_run_calibrates_a_model_of_its_examples_only(begin, tmp_path):
         for more, part in enumerate((examples, examples, (X, Y))):
             fit(clf, *part, n_estimators=ENOUGH + more)
             assert (clf.probability_scale_, clf.model_.conformity) == (scale, None)
-            assert "other examples" in clf.plan_.reasons["scale"]
+            assert "these examples alone" in clf.plan_.reasons["scale"]
         assert clf.calibrate(*OTHERS).probability_scale_ != scale
         clf.set_params(n_estimators="auto").fit(*examples, X_val=NEW, y_val=OTHERS[1])
         assert clf.predict_set(X).any()
