@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk
@@ -58,7 +59,8 @@ def description(chunk: Chunk, setup: Setup, family):
     used = setup.weights_of(chunk)[1] > 0
     if not used.any():
         return None
-    return family.describe(chunk.X if used.all() else chunk.X[used])
+    X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X
+    return family.describe(X if used.all() else X[used])
 
 
 def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:

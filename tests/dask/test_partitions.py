@@ -78,6 +78,19 @@ def test_sparse_blocks_and_bytes_give_the_same_model(data):
     assert_same_learners(dense.model.ensemble(), thin.model.ensemble())
 
 
+def test_families_see_sparse_blocks_as_csr(data, monkeypatch):
+    seen, describe = [], StumpFamily.describe
+
+    def noted(family, X):
+        seen.append(X.format)
+        return describe(family, X)
+
+    monkeypatch.setattr(StumpFamily, "describe", noted)
+    blocks = split(np.nan_to_num(data[0]), data[1], 200)
+    train(StumpFamily(), [(sparse.csc_array(part), labels) for part, labels in blocks], 1)
+    assert seen == ["csr", "csr"]
+
+
 def test_weights_of_examples_and_classes(data):
     X, y = data
     weight = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
