@@ -244,8 +244,8 @@ def _categories(numbers) -> dict[str, np.ndarray]:
 def check_partitions(family):
     """Check that pricing on partitions gives the learners of one partition, in any merging order.
 
-    Questions, summaries and learners are pickled on their way, as on a cluster. Edges and outputs
-    are those of the learners, on every partition.
+    Several trainings ask one coordinator. Questions, summaries and learners are pickled on their
+    way, as on a cluster. Edges and outputs are those of the learners, on every partition.
     """
     for name, X, weights in problems():
         if len(X) < 20 or "boosting" not in name:
@@ -263,8 +263,7 @@ def _check_partitions_of(family, X, weights, what, **facts):
     parts = np.split(X, [7, 8, len(X) // 2])
     coordinator = _coordinator(family, parts, facts)
     whole, edges = _priced_on_partitions(coordinator, [X], weights, what)
-    for order in (1, -1):
-        coordinator = _coordinator(family, parts, facts)
+    for order in (1, -1):  # further trainings
         learners, found = _priced_on_partitions(coordinator, parts, weights, what, order)
         assert same_arrays(whole, learners), (
             f"{what}: the learners of {len(parts)} partitions are not those of one"
