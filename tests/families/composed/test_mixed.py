@@ -24,7 +24,6 @@ from cwboost.datasets import load_vowel
 from cwboost.families.discovery import resolve_weak_learner
 
 
-@cwboost.register_family
 class Rows(cwboost.DerivedFeatureFamily):
     """Distances from means of some of the training rows, a number that is a hyper-parameter."""
 
@@ -81,7 +80,8 @@ def test_all_members_are_used(model):
     ],
     ids=["forms", "lengths"],
 )
-def test_a_family_may_occur_again_with_other_parameters(members, data, tmp_path):
+def test_a_family_may_occur_again_with_other_parameters(members, data, tmp_path, register):
+    register(Rows)
     X, X_test, y, _ = data
     clf = paper(members, n_estimators=6, random_state=0).fit(X, y)
     assert len(clf.ensemble_.learners.parts) == len(members)
