@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from cwboost.commands._tables.options import Options
@@ -101,15 +102,16 @@ def read_text(path: Path, options: Options) -> Stored:
     frame = table.to_pandas().set_axis(range(table.num_columns), axis=1)
     first = frame.iloc[0].str.strip().tolist()
     header = _has_header(first, frame, options)
-    places = {name: at for at, name in reversed(list(enumerate(first)))}
-    names = [
-        name if places[name] == at else f"{name}.{first[:at].count(name)}"  # as pandas has it
-        for at, name in enumerate(first)
-    ]
+    names: dict[str, None] = {}
+    for name in first:
+        new, numbering = name, count(1)
+        while new in names:  # the second "a" is "a.1", as pandas has it
+            new = f"{name}.{next(numbering)}"
+        names[new] = None
     found = "first line read as header (--no-" if header else "no header line (--"
     notes = [f"separator {sep!r}", f"{found}header otherwise)"]
     if header:
-        frame = frame.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
+        frame = frame.iloc[1:].reset_index(drop=True).set_axis(list(names), axis=1)
     if not len(frame):
         raise ValueError(f"{path} must have examples, got a header line (--no-header otherwise)")
     return Stored(path, frame, notes, 1 + header, is_text=True)
