@@ -179,9 +179,11 @@ class PartitionedBench:
             return
         self._bind(start)
         settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
-        setup = self._setup if start.base is not None else replace(self._setup, base=None)
+        left_out, base = splits[0].left_out, None if start.base is None else self._setup.base
+        size = effective_size(self._setup, self._listed, left_out)
+        setup = replace(self._setup, base=base, size=size)
         rng, family = np.random.default_rng(seed), self._wanted.family
-        with holdout_run(self._crew, setup, family, settings, splits[0].left_out, rng) as run:
+        with holdout_run(self._crew, setup, family, settings, left_out, rng) as run:
             yield run
 
     def loop(self, start: Start, plan: Plan) -> RoundLoop:

@@ -75,15 +75,14 @@ def holdout_run(
     """Provide a holdout run on bound partitions, which are as before afterwards.
 
     It has a single training, from the base scores of `setup` or from zero. `left_out` are places
-    among all examples.
+    among all examples; the size in `setup` is that of the others.
     """
     from_zero = setup.base is None
     (parts,) = crew.ask(("leave_out", (left_out, from_zero)))
     masses, y, weight = zip(*parts)
     masses = sum_in_order(masses)
     q = (len(masses) - 1) * float(masses.sum()) / settings.C
-    size = setup.size * float(masses.sum() / setup.masses.sum())
-    master = PartitionedMaster(crew, replace(setup, masses=masses, q=q, size=size))
+    master = PartitionedMaster(crew, replace(setup, masses=masses, q=q))
     training = PartitionedTraining(PartitionedPricer(master, family, rng), master, settings, rng)
 
     def scores() -> np.ndarray:

@@ -62,13 +62,15 @@ def _listed_of(chunk: Chunk, setup: Setup, most: int) -> Listing | None:
     return Listing(setup.places_of(chunk.index)[at], keys, copies, weight[at])
 
 
-def effective_size(setup: Setup, found: Listing) -> float:
-    """Return how many examples of ordinary weight, the median, weigh as much as all.
+def effective_size(setup: Setup, found: Listing, left_out=()) -> float:
+    """Return how many examples of ordinary weight, the median, weigh as much as those left in.
 
     Copies are one example, as on one machine; see `cwboost.support.weights.effective_size`.
     """
-    weight = np.bincount(np.unique(found.copies, return_inverse=True)[1], found.weight)
-    return weights.effective_size(weight) * float(setup.masses.sum() / weight.sum())
+    kept = ~np.isin(found.places, left_out)
+    which = np.unique(found.copies[kept], return_inverse=True)[1]
+    size = weights.effective_size(np.bincount(which, found.weight[kept]))
+    return size * float(setup.masses.sum() / found.weight.sum())
 
 
 def splits(setup: Setup, found: Listing, rng) -> tuple[list[Split], int]:

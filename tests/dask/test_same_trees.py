@@ -51,13 +51,16 @@ def test_two_workers_grow_the_trees_of_one_process(client, place, weak_learner, 
 
 
 @pytest.mark.parametrize("place", ["partitions"], indirect=True, scope="module")
-@pytest.mark.parametrize("kind", ["numbers", "gaps", "categories", "clear", "steps"])
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "categories", "clear", "steps", "weights"])
 def test_the_default_finds_the_same_start_rounds_and_scale(client, kind):
     X, y = problem(kind, 0)  # of fewer examples, one machine draws several splits
     settings = {"learning_rate": None if kind == "numbers" else 0.3, "random_state": 0}
     settings["categorical_features"] = [0, 1] if kind == "categories" else None
-    local = CWBoostClassifier(**settings).fit(X, y)
-    chunks = da.from_array(X, chunks=(700, 8)), da.from_array(y, chunks=700)
+    given = [X, y]
+    if kind == "weights":
+        given.append(np.exp(np.random.default_rng(1).normal(size=len(y))))
+    local = CWBoostClassifier(**settings).fit(*given)
+    chunks = [da.from_array(own, chunks=(700, *own.shape[1:])) for own in given]
     there = DaskCWBoostClassifier(**settings).fit(*chunks).to_local()
     assert (there.init_ is None) == (local.init_ is None) == (kind != "clear")
     # Where the init model is nearly right, one round is enough.
