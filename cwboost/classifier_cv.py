@@ -161,11 +161,11 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         scorer = self._scorer(template, sample_weight)
         # The checks and messages of the classifier.
         given = Arguments(X, y, sample_weight, groups)
-        schema = template._learn_schema(X)
+        schema = template._learn_schema(given.X)
         problem = read(given, schema, template._check_columns, template.class_weight).problem
         labels: np.ndarray = read_labels(y)
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
-        rows: Any = nw.to_native(as_columns(X), pass_through=True)
+        rows: Any = nw.to_native(as_columns(given.X), pass_through=True)
         rows = rows.tocsr() if sparse.issparse(rows) else rows
         weight = check_weight(sample_weight, len(labels))
         used = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)

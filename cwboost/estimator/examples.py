@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.estimator.checks import check_total, check_weight, errors_naming
+from cwboost.estimator.input.columns import in_memory
 from cwboost.estimator.input.labels import encode_labels, read_labels
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.problem import Problem, sort_by_class
@@ -31,6 +32,9 @@ class Arguments:
     y_val: Any = None
     sample_weight_val: Any = None
     eval_sets: Mapping[str, tuple[Any, ...]] | None = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "X", in_memory(self.X))  # it is read twice
 
     def held_out(self) -> dict[str, tuple]:
         """Return (X, y, weight or None) of each held-out set, by name."""

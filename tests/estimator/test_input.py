@@ -87,13 +87,23 @@ def test_frames_of_every_kind_give_one_model(kind):
     np.testing.assert_array_equal(chosen.decision_function(given), scores)
 
 
+def small_of(classifier):
+    if classifier is CWBoostClassifierCV:
+        return CWBoostClassifierCV(small(), Cs=[1e4], cv=2)
+    return classifier(weak_learner="stump", n_estimators=3, random_state=0)
+
+
+@pytest.mark.parametrize("classifier", [*CLASSIFIERS, CWBoostClassifierCV])
+def test_a_stream_need_not_be_read_twice(classifier):
+    table = arrow(frame())
+    scores = small_of(classifier).fit(table, Y).decision_function(table)
+    clf = small_of(classifier).fit(table.to_reader(), Y)
+    np.testing.assert_array_equal(clf.decision_function(table.to_reader()), scores)
+
+
 @pytest.mark.parametrize("classifier", [*CLASSIFIERS, CWBoostClassifierCV])
 def test_a_refit_forgets_columns(classifier):
-    if classifier is CWBoostClassifierCV:
-        clf = CWBoostClassifierCV(small(), Cs=[1e4], cv=2)
-    else:
-        clf = classifier(weak_learner="stump", n_estimators=3)
-    clf.fit(frame(), Y).fit(np.column_stack([CITY, CITY]), Y)
+    clf = small_of(classifier).fit(frame(), Y).fit(np.column_stack([CITY, CITY]), Y)
     assert clf.n_features_in_ == 2
     assert not hasattr(clf, "feature_names_in_") and not hasattr(clf, "categories_")
 

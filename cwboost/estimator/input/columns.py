@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import reprlib
+from contextlib import suppress
 from decimal import Decimal
 from numbers import Real
 
@@ -44,14 +45,24 @@ def as_columns(X):
         )
     if is_frame(frame):
         return frame
-    if hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X):
-        with extra("tables", f"X, a {type(X).__name__} of Arrow data, needs pyarrow"):
-            import pyarrow
-
-        return nw.from_native(pyarrow.table(X))
+    if (table := in_memory(X)) is not X:
+        return nw.from_native(table)
     found = np.asarray(X)
     found = np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
     return _of_two_dimensions(found)
+
+
+def in_memory(X):
+    """Return a PyArrow table of what hands on Arrow data, maybe only once; X itself otherwise."""
+    if not hasattr(X, "__arrow_c_stream__") or nw.dependencies.is_into_series(X):
+        return X
+    with suppress(nw.exceptions.DuplicateError):
+        if nw.from_native(X, pass_through=True) is X:
+            with extra("tables", f"X, a {type(X).__name__} of Arrow data, needs pyarrow"):
+                import pyarrow
+
+            return pyarrow.table(X)
+    return X
 
 
 def _of_two_dimensions(X):
