@@ -97,6 +97,7 @@ def test_every_family_keeps_or_refuses_them(frame, tmp_path):
         ("triples", TypeError, "interaction_cst must be 'no_interactions', 'pairwise', or a seq"),
         ([0, 1], TypeError, r"sequence of sets of columns, got \[0, 1\]"),
         (["ab"], TypeError, r"sequence of sets of columns, got \['ab'\]"),
+        (iter([{0, 1}]), TypeError, "sequence of sets of columns, got <list_iterator"),
         ([{0, 6}], ValueError, "interaction_cst must hold names of columns .* got 6"),
     ],
 )

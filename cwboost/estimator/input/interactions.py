@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from itertools import combinations
 
 import numpy as np
@@ -40,4 +40,4 @@ def read_interactions(given, n_features: int, names) -> np.ndarray | None:
 
 
 def _is_sequence(given) -> bool:
-    return isinstance(given, Iterable) and not isinstance(given, str)
+    return isinstance(given, Collection) and not isinstance(given, str)
