@@ -1,37 +1,16 @@
 """Kernel ridge regression as an init model: what its scores say, and what they depend on."""
 
+import hash_kernel
 import numpy as np
 import pytest
 from cwboost.plugins.kernel import FittedKernel, KernelInit, model
 from in_process import OLD_PROCESSOR, json_under
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
+from threadpoolctl import threadpool_limits
 
 from cwboost import InitContext
 from cwboost.testing import parametrize_with_plugin_checks
-
-HASHES = """
-import hashlib, json
-import numpy as np
-from sklearn.datasets import load_digits
-from cwboost import InitContext
-from cwboost.families.discovery import get_init
-from cwboost.plugins.kernel import FittedKernel, KernelInit, model
-X, y = load_digits(return_X_y=True)
-order = np.argsort(y, kind="stable")[::2]
-X, y = X[order], y[order]
-X[::7, 20] = np.nan
-context = InitContext(n_classes=10, weight=np.linspace(0.5, 1, len(y)), n_threads=2,
-                      folds=np.arange(len(y)) % 5,
-                      categorical=np.arange(64) == 30)
-found = []
-for max_landmarks, most in ((2000, 2**14), (300, 2**14), (300, 600)):
-    model.MOST = most
-    fitted, scores = KernelInit(max_landmarks).fit(X, y, context)
-    arrays = [scores, fitted.scores(X, 2), *fitted.arrays().values()]
-    found += [hashlib.sha256(np.ascontiguousarray(a).tobytes()).hexdigest() for a in arrays]
-print(json.dumps(found))
-"""
 
 
 @parametrize_with_plugin_checks([KernelInit(), KernelInit(max_landmarks=50)])
@@ -99,11 +78,11 @@ def test_scores_of_sparse_rows_and_in_chunks(digits, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_same_bits_whatever_the_kernels_of_blas_and_numpy(tmp_path):
+def test_the_same_bits_whatever_the_kernels_of_blas_and_numpy():
     """Sums of integers are exact, so that no order of summation shows."""
-    program = tmp_path / "hashes.py"
-    program.write_text(HASHES)
-    assert json_under(OLD_PROCESSOR, program) == json_under({"OPENBLAS_NUM_THREADS": "2"}, program)
+    with threadpool_limits(2, "blas"):
+        here = hash_kernel.hashes()
+    assert json_under(OLD_PROCESSOR, hash_kernel.__file__) == here
 
 
 def test_scores_of_two_classes_are_opposite():

@@ -1,12 +1,11 @@
 """Prints hashes of fits that hold out more than 10,000 rows, and of what they return.
 
-OpenBLAS divides vectors of more than 10,000 numbers among its threads. With the argument "loky"
-a worker of joblib computes them.
+OpenBLAS divides vectors of more than 10,000 numbers among its threads. As a program, workers of
+joblib compute them.
 """
 
 import hashlib
 import json
-import sys
 import warnings
 
 import numpy as np
@@ -25,6 +24,7 @@ MODELS = {
     "scikit-learn": FEW | {"weak_learner": SklearnFamily(), "early_stopping": "loss"},
     "categories": FEW | {"weak_learner": "tree", "categorical_features": [0]},
 }
+NAMES = [*MODELS, *RIVALS]
 
 
 def hashed(*arrays):
@@ -66,12 +66,6 @@ def hashes(name):
     return found | {"thin": hashed(thin.decision_function(X))}
 
 
-def main(where):
-    names = [*MODELS, *RIVALS]
-    jobs = (delayed(hashes)(name) for name in names)
-    with Parallel(n_jobs=2 if where == "loky" else 1) as parallel:
-        print(json.dumps(dict(zip(names, parallel(jobs)))))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    found = Parallel(n_jobs=2)(delayed(hashes)(name) for name in NAMES)
+    print(json.dumps(dict(zip(NAMES, found))))
