@@ -164,10 +164,10 @@ class _Comparisons:
 
 
 @lru_cache(maxsize=64)
-def _quadrature(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points in (0, 1), and weights, that integrate degree 2 n - 1 exactly."""
+def _quadrature(n: int) -> np.ndarray:
+    """Return points in (0, 1), and their weights, that integrate degree 2 n - 1 exactly: (2, n)."""
     points, weights = np.polynomial.legendre.leggauss(n)
-    return 0.5 + 0.5 * points, 0.5 * weights
+    return np.stack([0.5 + 0.5 * points, 0.5 * weights])
 
 
 def _chunks(n_rows: int, n_values: int = 1) -> list[slice]:

@@ -143,7 +143,7 @@ cdef class ShapleySum:
     Tree t has the nodes from offsets[t] on; `left` counts from there, and `feature` is -1 in
     leaves. `outputs` are (n_nodes, n_outputs), `cover` is the weight of the examples of the
     background that reach each node, and `coef` is a csr_array of shape (n_trees, n_scores).
-    ``quadrature(n)`` returns n points in (0, 1) and their weights.
+    ``quadrature(n)`` returns n points in (0, 1) and their weights, of shape (2, n).
     """
 
     cdef object arrays  # that the terms point to
@@ -184,12 +184,9 @@ cdef class ShapleySum:
         cdef double[::1] steps = np.empty((n_steps + 1) * sizeof(cwb_shapley_step) // 8)
         cdef cwb_shapley_step *step = <cwb_shapley_step *> &steps[0]
         cdef const double[:, ::1] points
-        tables = {}
         for t in range(n):
             term = self.terms + t
-            if n_points[t] not in tables:
-                tables[n_points[t]] = np.array(quadrature(n_points[t]))
-            points = tables[n_points[t]]
+            points = quadrature(n_points[t])
             term.tree.n_points, term.tree.steps = n_points[t], step
             step = fill_steps(&term.tree, &z[offsets[t]], points, step)
         self.arrays = outputs, features, nodes, terms, data, indices, steps
