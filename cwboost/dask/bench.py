@@ -139,7 +139,7 @@ class PartitionedBench:
         """True if training goes on from a model that these examples alone may not have made."""
         return self.previous is not None and self.previous.model.examples != self._checksum
 
-    @property
+    @cached_property
     def _checksum(self) -> int:
         return checksum_of(np.unique(self._listed.copies))
 
@@ -159,13 +159,13 @@ class PartitionedBench:
 
     def start(self, model: InitModel | None) -> Start:
         """Return the start of boosting from an init model, or that of the previous fit."""
-        before = None if self.previous is None else self.previous.model.base
-        if before is not None:
-            found = self._init_models.start_again(before, self._shared.problem)
-        elif self.previous is not None or model is None:
-            return Start()
+        if self.previous is None:
+            begin, given = self._init_models.start, model
         else:
-            found = self._init_models.start(model, self._shared.problem)
+            begin, given = self._init_models.start_again, self.previous.model.base
+        if given is None:
+            return Start()
+        found = begin(given, self._shared.problem)
         if found.base is None:
             return found
         return replace(found, scores=self._shared.by_partition(found.scores))

@@ -40,6 +40,10 @@ class Setup:
     own_scores: dict = field(default_factory=dict)
     previous: Ensemble | None = None  # that training goes on from
 
+    def classes_at(self, places) -> np.ndarray:
+        """Return the class indices of the examples at places among all, which are by class."""
+        return np.searchsorted(np.cumsum(self.class_counts), places, side="right")
+
     def base_of(self, X, index: int | None, n_threads: int) -> np.ndarray | None:
         """Return the base scores of a training partition, or of other examples."""
         if self.base is None:

@@ -60,7 +60,7 @@ def shared_examples(crew: Crew, setup: Setup, found: Listing) -> SharedExamples:
     parts = crew.collect(examples_of, setup.encoding, setup, wanted)
     places, _, X, weight, keys = zip(*parts.values())
     order = np.argsort(np.concatenate(places))
-    y = np.searchsorted(np.cumsum(counts), wanted, side="right").astype(np.int64)
+    y = setup.classes_at(wanted).astype(np.int64)
     holder = Holder(joined(X))
     holder.keys = np.concatenate(keys)
     problem = Problem(

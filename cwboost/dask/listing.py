@@ -78,6 +78,6 @@ def splits(setup: Setup, found: Listing, rng) -> tuple[list[Split], int]:
     counts, groups = setup.class_counts, keys_if_shared(found.keys)
     if groups is None:
         return drawn_splits(counts, None, rng)
-    y = np.searchsorted(np.cumsum(counts), found.places, side="right")
-    drawn, seed = drawn_splits(np.bincount(y, minlength=len(counts)), groups, rng)
+    listed_counts = np.bincount(setup.classes_at(found.places), minlength=len(counts))
+    drawn, seed = drawn_splits(listed_counts, groups, rng)
     return [Split(found.places[rows], found.places[rows]) for rows, _ in drawn], seed
