@@ -129,8 +129,11 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("params", [{}, {"weak_learner": "stump", "n_estimators": 40}])
+STUMPS = {"weak_learner": "stump", "n_estimators": 40}
+CASES = [({}, way) for way in WAYS] + [(STUMPS, way) for way in WAYS if way != "refit"]
+
+
+@pytest.mark.parametrize(("params", "way"), CASES)
 def test_weights_of_held_out_examples_are_copies(params, way):
     """They choose the length, fit the scale, calibrate the prediction sets, and are measured.
 
@@ -139,8 +142,6 @@ def test_weights_of_held_out_examples_are_copies(params, way):
     clf = CWBoostClassifier(random_state=0, **params)
     if way != "fit":
         clf.fit(X, Y)
-    if way == "refit" and not clf.ensemble_.learners.is_graded:
-        return
     copies = np.repeat(np.arange(150), HELD_WEIGHT)
     one, other = (
         WAYS[way](clf, *given) for given in [(np.arange(150), HELD_WEIGHT), (copies, None)]
