@@ -155,12 +155,12 @@ cdef class ShapleySum:
                   coef, int64_t n_features, quadrature):
         cdef int64_t t, first, n = offsets.shape[0] - 1, n_nodes = feature.shape[0], n_steps = 0
         cdef int64_t[::1] n_points = np.empty(n, dtype=np.int64)
-        cdef int32_t[::1] slot_of = np.full(n_features, -1, dtype=np.int32)
         cdef double[::1] z = np.ones(n_nodes)
         cdef int32_t[::1] features = np.empty(n_nodes, dtype=np.int32)
         cdef uint8_t[::1] nodes = np.empty(n_nodes * sizeof(cwb_shapley_node), dtype=np.uint8)
-        cdef uint8_t[::1] terms = np.zeros((n + 1) * sizeof(Term), dtype=np.uint8)
         # One more, so that there is an address.
+        cdef int32_t[::1] slot_of = np.full(n_features + 1, -1, dtype=np.int32)
+        cdef uint8_t[::1] terms = np.zeros((n + 1) * sizeof(Term), dtype=np.uint8)
         cdef const double[::1] data = np.append(coef.data, 0.0)
         cdef const int32_t[::1] indices = np.append(coef.indices, 0).astype(np.int32)
         cdef const int64_t[::1] indptr = coef.indptr.astype(np.int64)
