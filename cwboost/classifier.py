@@ -77,7 +77,8 @@ class CWBoostClassifier(BoostingClassifier):
         bools; missing ones, and those not seen in `fit`, count as missing values.
     monotonic_cst : array-like or dict, default=None
         1, -1 or 0 per column: the score of the second of two classes never falls, or never rises,
-        with it. By class: an array (n_classes, n_features), or a dict of dicts by label.
+        with it. By class: an array (n_classes, n_features), or a dict of dicts by label. Missing
+        values have no order.
     interaction_cst : {"no_interactions", "pairwise"}, sequence of sets or None, default=None
         Sets of columns, by place or name, that may interact: scores become sums of functions of one
         set each. Columns in none of the sets are a further one; the names stand for all sets of one

@@ -112,6 +112,7 @@ class BindContext:
         Number of categories of each column, 0 of others; some may not occur in X.
     monotonic : ndarray of shape (n_targets, n_features), dtype int8, or None, default=None
         +1 if outputs for a target must not fall as the feature rises, -1 if they must not rise.
+        Missing values have no order.
     interactions : ndarray of shape (n_sets, n_features), dtype bool, or None, default=None
         Sets of features: an output must be a sum of functions that read the features of one set
         each, as a tree's is if one set holds every path. None for one set of all.

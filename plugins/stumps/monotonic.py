@@ -45,9 +45,9 @@ class MonotonicStumpPricer(DrawingPricer):
         edge = found.edges[0]
         for feature in drawn[constraints[drawn] != 0].tolist():
             direction = int(constraints[feature])
-            own, threshold, missing = self._columns[feature].best(row, direction)
+            own, *stump = self._columns[feature].best(row, direction)
             if own > edge:
-                best, edge = (feature, threshold, direction, missing), own
+                best, edge = (feature, *stump), own
         return best
 
 
@@ -66,13 +66,16 @@ class _Column:
         self.thresholds = thresholds_between(values[self.last], values[self.last + 1])
 
     def best(self, row, direction: int):
-        """Return the largest edge, its threshold and the output for missing values."""
-        if not len(self.last):
-            return -np.inf, 0.0, 1
+        """Return the largest edge, its threshold, polarity and output for missing values."""
         sums = np.cumsum(row[self.order])
-        edges = direction * (sums[-1] - 2.0 * sums[self.last])
-        at = int(np.argmax(edges))
-        unknown = row[self.missing].sum()
+        known, unknown = sums[-1] if len(sums) else 0.0, row[self.missing].sum()
+        # Missing values have no order: all others may get either output.
+        found = abs(known), np.inf, -1 if known >= 0 else 1
+        edges = direction * (known - 2.0 * sums[self.last])
+        if len(edges) and (not len(self.missing) or edges.max() > found[0]):
+            at = int(np.argmax(edges))
+            found = edges[at], self.thresholds[at], direction
         # If none is missing in training, the better constant.
-        side = unknown if len(self.missing) else sums[-1]
-        return edges[at] + abs(unknown), self.thresholds[at], 1 if side >= 0 else -1
+        side = unknown if len(self.missing) else known
+        edge, *stump = found
+        return edge + abs(unknown), *stump, 1 if side >= 0 else -1

@@ -103,3 +103,13 @@ def test_what_is_refused(n_classes, params, message):
     X = np.nan_to_num(X)
     with pytest.raises(ValueError, match=message):
         CWBoostClassifier(**{"weak_learner": "stump", "n_estimators": 2} | params).fit(X, y)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("family", ["stump", *TREES.values()], ids=str)
+def test_missing_values_have_no_order(family, sign):
+    X, _ = data(2)
+    y = np.isnan(X[:, 0]).astype(int)
+    settings = {"init": None, "correction": "total", "n_estimators": 5, "random_state": 0}
+    clf = CWBoostClassifier(family, monotonic_cst=[sign, 0, 0, 0], **settings).fit(X, y)
+    assert clf.score(X, y) == 1.0

@@ -8,7 +8,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from cwboost._kernels.trees.draws cimport child_seed
-from cwboost._kernels.trees.search cimport split_point
+from cwboost._kernels.trees.search cimport constraint_of, split_point
 from cwboost._kernels.trees.types cimport SET_WORDS, Matrix, Node, Settings, Tree, TreeNode
 
 # `TreeNode` in arrays.
@@ -77,6 +77,7 @@ cdef bint split_node(
     cdef uint32_t width
     cdef double threshold = split_point(X, &node.split, &first, &width)
     cdef int64_t k, word
+    cdef int8_t constraint
     cdef TreeNode *parent
     children[0].sum, children[1].sum = node.split.left_sum, node.sum - node.split.left_sum
     children[0].mass, children[1].mass = node.split.left_mass, node.mass - node.split.left_mass
@@ -93,8 +94,9 @@ cdef bint split_node(
                 children[k].sets[word] &= X.sets[SET_WORDS * node.split.feature + word]
         if not add_leaf(tree, children[k].sum):
             return False
-    if tree.monotonic != NULL and tree.monotonic[node.split.feature] != 0:
-        fix_one_side(tree, children, tree.monotonic[node.split.feature])
+    constraint = constraint_of(X, tree, &node.split)
+    if constraint != 0:
+        fix_one_side(tree, children, constraint)
     parent = tree.nodes + node.index
     tree.total += fabs(children[0].sum) + fabs(children[1].sum) - fabs(node.sum)
     parent.feature = node.split.feature

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, Work, cwb_split
 
@@ -6,6 +6,7 @@ cdef const uint8_t *column_codes(
     const Matrix *X, Work *work, int32_t feature, int64_t start, int64_t end) noexcept nogil
 cdef double split_point(
     const Matrix *X, const cwb_split *split, uint8_t *first, uint32_t *width) noexcept nogil
+cdef int8_t constraint_of(const Matrix *X, const Tree *tree, const cwb_split *split) noexcept nogil
 cdef void find_splits(
     const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *parent,
     Node *nodes, int64_t n_nodes) noexcept nogil

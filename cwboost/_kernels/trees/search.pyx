@@ -182,28 +182,35 @@ cdef double split_point(
     return threshold
 
 
+cdef int8_t constraint_of(const Matrix *X, const Tree *tree, const cwb_split *split) noexcept nogil:
+    """Return +1 if the right side must not be lower, -1 if not higher, 0 if the sides are free."""
+    if tree.monotonic == NULL or split.upper == X.n_bins[split.feature]:
+        return 0  # values against missing ones, which have no order
+    return tree.monotonic[split.feature]
+
+
 cdef void drop_falling(
-    const int8_t *monotonic, const Node *node, int64_t n, cwb_split *splits
+    const Matrix *X, const Tree *tree, const Node *node, int64_t n, cwb_split *splits
 ) noexcept nogil:
     """Drop splits that want a higher output on the side that a constraint wants lower."""
     cdef int64_t d
-    cdef double left, right
+    cdef int8_t constraint
     for d in range(n):
         if not splits[d].gain > -INFINITY:
             continue
-        left = monotonic[splits[d].feature] * splits[d].left_sum
-        right = monotonic[splits[d].feature] * (node.sum - splits[d].left_sum)
-        if left > 0 and right < 0:
+        constraint = constraint_of(X, tree, splits + d)
+        if (constraint * splits[d].left_sum > 0
+                and constraint * (node.sum - splits[d].left_sum) < 0):
             splits[d].gain = -INFINITY
 
 
 cdef void choose_split(
-    const Tree *tree, Node *node, int64_t drawn, cwb_split *splits
+    const Matrix *X, const Tree *tree, Node *node, int64_t drawn, cwb_split *splits
 ) noexcept nogil:
     """Write the best of the features' splits to node.split."""
     cdef int64_t d, best = 0
     if tree.monotonic != NULL:
-        drop_falling(tree.monotonic, node, drawn, splits)
+        drop_falling(X, tree, node, drawn, splits)
     for d in range(drawn):
         if splits[d].gain > splits[best].gain:
             best = d
@@ -243,7 +250,7 @@ cdef void find_among_drawn(
         else:
             n_varying += search_features(X, settings, work, node, 1, drawn, n_batch)
         drawn += n_batch
-    choose_split(tree, node, drawn, work.splits)
+    choose_split(X, tree, node, drawn, work.splits)
     undo_draws(X, settings, work, drawn)
 
 
@@ -265,8 +272,8 @@ cdef void find_splits(
     if (n_nodes == 2 and waiting[0] and waiting[1] and nodes[0].saved + nodes[1].saved == -2
             and not draws(X, settings)):
         search_features(X, settings, work, nodes, 2, 0, X.n_usable)
-        choose_split(tree, nodes, X.n_usable, work.splits)
-        choose_split(tree, nodes + 1, X.n_usable, work.splits + X.n_usable)
+        choose_split(X, tree, nodes, X.n_usable, work.splits)
+        choose_split(X, tree, nodes + 1, X.n_usable, work.splits + X.n_usable)
         return
     for k in range(n_nodes):
         if waiting[k]:
