@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
-from functools import reduce
 
 import numpy as np
 from scipy import sparse
@@ -12,17 +11,19 @@ from sklearn.base import clone
 
 from cwboost.families.contract import BindContext
 from cwboost.families.outputs import pack_outputs
-from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights
+from cwboost.families.partitioned import Chosen, ChosenDivision, PartitionContext, PartitionWeights
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import weight_scales
 from cwboost.testing.material import (
+    MOST_CATEGORIES,
     N_TARGETS,
     WHOLE,
     assert_priced,
     assert_signs,
     bind,
     boosting_weights,
+    categories,
     fitted,
     integer_weights,
     is_randomised,
@@ -34,33 +35,48 @@ from cwboost.testing.material import (
     with_missing,
 )
 
-MOST_CATEGORIES = 6
-
 
 def check_monotonic(family):
     """Check that outputs keep monotonic constraints that the weights oppose.
 
     The weights of the first target want outputs that fall with the first feature, those of the
-    second outputs that rise; the constraints demand the opposite. The third target has none.
+    second outputs that rise; the constraints demand the opposite. The third target has none. Exact
+    pricing finds every learner that keeps a constraint by itself; missing values have no order.
     """
     rng = np.random.default_rng(70)
     X = rng.standard_normal((90, 2))
     weights = np.sign(X[:, 0]) * np.array([[-1.0], [1.0], [1.0]]) * rng.integers(1, 9, size=90)
+    if family.capabilities.missing_values:
+        X = with_missing(X)
     constraints = np.array([[1, 0], [-1, 0], [0, 0]], dtype=np.int8)
     pricer = bind(family, X, monotonic=constraints)
-    rising = np.linspace(-4.0, 4.0, 201)
     for _ in range(5):
         priced = pricer.price(weights, WHOLE)
         assert_priced(family, priced, X, weights, "constraints", len(priced.learners))
         target = np.arange(3) if priced.target is None else priced.target
-        for other in (-1.0, 0.0, 1.0):
-            outputs = priced.learners.outputs(np.column_stack([rising, np.full(201, other)]))
-            steps = np.diff(outputs.astype(np.int64), axis=0)
-            for sign, step in zip(constraints[target, 0], steps.T):
-                assert np.all(sign * step >= 0), (
-                    f"outputs break the constraint {sign:+d} on feature 0"
-                )
+        for sign, step in zip(constraints[target, 0], _steps(priced.learners).T):
+            assert np.all(sign * step >= 0), f"outputs break the constraint {sign:+d} on feature 0"
         weights = weights * rng.uniform(0.5, 2.0, size=90)
+    is_lost = np.where(np.isnan(X[:, 0]), 2.0, -2.0)
+    wanted = np.vstack([integer_weights(90, 8), is_lost, -is_lost])
+    free = bind(family, X, n_targets=len(wanted)).price(wanted, WHOLE).learners
+    kept = free.take(np.flatnonzero((_steps(free) >= 0).all(axis=0)))
+    planted = kept.outputs(X).T.astype(np.float64, order="C")
+    constraints = np.tile(np.array([[1, 0]], dtype=np.int8), (len(planted), 1))
+    found = bind(family, X, n_targets=len(planted), monotonic=constraints).price(planted, WHOLE)
+    assert not pricer.exact or (found.edges == 90).all(), (
+        f"pricing missed a learner that keeps the constraint +1: edges are {found.edges}, not 90"
+    )
+
+
+def _steps(learners) -> np.ndarray:
+    """Return how outputs change as the first of two features rises, one column per learner."""
+    rising = np.linspace(-4.0, 4.0, 201)
+    outputs = [
+        learners.outputs(np.column_stack([rising, np.full(201, other)])).astype(np.int64)
+        for other in (-1.0, 0.0, 1.0)
+    ]
+    return np.concatenate([np.diff(rows, axis=0) for rows in outputs])
 
 
 def check_interactions(family):
@@ -69,11 +85,15 @@ def check_interactions(family):
     X, others = rng.standard_normal((2, 90, 4))
     sets = np.array([[True, True, False, False], [False, False, True, True]])
     weights = np.sign(X[:, [0, 1, 0]] * X[:, [2, 3, 3]]).T * rng.integers(1, 9, size=90)
-    priced = bind(family, X, interactions=sets).price(weights, WHOLE)
+    pricer = bind(family, X, interactions=sets)
+    priced = pricer.price(weights, WHOLE)
     assert_priced(family, priced, X, weights, "interactions", len(priced.learners))
-    outputs = [priced.learners.outputs(np.where(own, X, others)) for own in sets]
-    same = [(one == priced.learners.outputs(X)).all(axis=0) for one in outputs]
-    assert np.logical_or(*same).all(), "a learner reads features of two sets"
+    found = [priced.learners.outputs]
+    if family.capabilities.divides:
+        found.append(pricer.divide(weights, WHOLE).learners.cells)
+    for values in found:
+        same = [(values(np.where(own, X, others)) == values(X)).all(axis=0) for own in sets]
+        assert np.logical_or(*same).all(), "a learner reads features of two sets"
 
 
 def check_symmetric(family):
@@ -204,7 +224,7 @@ def check_categories(family):
         X = np.column_stack([numbers, column.astype(np.float64)])
         if family.capabilities.missing_values:
             X[::9, 1] = np.nan
-        priced = bind(family, X, **_categories([0, n_categories])).price(weights, WHOLE)
+        priced = bind(family, X, **categories([0, n_categories])).price(weights, WHOLE)
         outputs = assert_priced(family, priced, X, weights, what, len(priced.learners))
         target = np.arange(len(weights)) if priced.target is None else priced.target
         edges = np.einsum("ti,it->t", weights[target], outputs)
@@ -223,7 +243,7 @@ def _check_only_categories(family, n_categories):
     codes, renamed = rng.integers(0, n_categories, size=(2, 60)), rng.permutation(n_categories)
     weights, edges = integer_weights(60), []
     for X in (codes.T.astype(np.float64), renamed[codes].T.astype(np.float64)):
-        pricer = bind(family, X, **_categories([n_categories] * 2))
+        pricer = bind(family, X, **categories([n_categories] * 2))
         edges.append(pricer.price(weights, WHOLE).edges)
         shared = pricer.price_shared(weights, WHOLE)
         outputs = assert_priced(family, shared, X, weights, "categories, shared", 1)
@@ -233,12 +253,6 @@ def _check_only_categories(family, n_categories):
     assert not pricer.exact or np.allclose(*edges), (
         f"edges depend on the numbering of the categories: {edges}"
     )
-
-
-def _categories(numbers) -> dict[str, np.ndarray]:
-    """Return what `BindContext` says of columns with these numbers of categories, 0 of others."""
-    numbers = np.array(numbers)
-    return {"categorical": numbers > 0, "n_categories": numbers}
 
 
 def check_partitions(family):
@@ -255,56 +269,99 @@ def check_partitions(family):
     if most:
         rng = np.random.default_rng(70)
         X = np.column_stack([rng.standard_normal(40), rng.integers(0, most, 40)])
-        facts = _categories([0, most])
+        facts = categories([0, most])
         _check_partitions_of(family, X, integer_weights(40), "categories on partitions", **facts)
 
 
 def _check_partitions_of(family, X, weights, what, **facts):
     parts = np.split(X, [7, 8, len(X) // 2])
     coordinator = _coordinator(family, parts, facts)
-    whole, edges = _priced_on_partitions(coordinator, [X], weights, what)
-    for order in (1, -1):  # further trainings
-        learners, found = _priced_on_partitions(coordinator, parts, weights, what, order)
-        assert same_arrays(whole, learners), (
+    whole = _OnPartitions(coordinator, [X], what)
+    expected = whole.priced(weights)
+    for order in (1, -1):  # further trainings, in rounds of other weights too
+        several = _OnPartitions(coordinator, parts, what, order)
+        several.priced(weights[::-1])
+        learners, found = several.priced(weights)
+        assert same_arrays(expected[0], learners), (
             f"{what}: the learners of {len(parts)} partitions are not those of one"
         )
-        assert np.array_equal(edges, found), f"{what}: edges are {edges} and {found}"
+        assert np.array_equal(expected[1], found), f"{what}: edges are {expected[1]} and {found}"
+        if family.capabilities.divides:
+            one, other = whole.division(weights), several.division(weights)
+            assert same_arrays(one, other), (
+                f"{what}: the division of {len(parts)} partitions is not that of one"
+            )
 
 
-def _priced_on_partitions(coordinator, parts, weights, what, order=1):
-    """Hold one conversation; return learners and edges."""
-    scales = weight_scales(np.abs(weights).sum(axis=1))
-    ends = np.cumsum([len(part) for part in parts])
-    pricers, own = [], []
-    for part, end in zip(parts, ends):
-        here = slice(end - len(part), end)
-        context = PartitionContext(places=np.arange(len(weights.T))[here], n_total=int(ends[-1]))
-        pricers.append(_pickled(coordinator).bind(part, context))
-        own.append(PartitionWeights(weights[:, here], scales))
-    conversation = coordinator.choose(scales, np.random.default_rng(0), WHOLE)
-    question = next(conversation)
-    while True:
-        asked = _pickled(question)
-        summaries = [p.summarise(w, asked) for p, w in zip(pricers, own)][::order]
-        try:
-            question = conversation.send(reduce(coordinator.merge, map(_pickled, summaries)))
-        except StopIteration as end:
-            chosen = end.value
-            break
-    assert isinstance(chosen, Chosen), f"{what}: choose returned a {type(chosen).__name__}"
-    learners = _pickled(chosen.learners)
-    outputs = learners.outputs(np.concatenate(parts))
-    rounded = np.rint(weights * scales[:, None])[chosen.target] / scales[chosen.target, None]
-    exact = np.einsum("ti,it->t", rounded, outputs)
-    assert np.allclose(chosen.edges, exact, rtol=1e-12, atol=1e-12), (
-        f"{what}: the edges of the learners are {exact}, {chosen.edges} were reported"
-    )
-    for pricer, part in zip(pricers, parts):
-        packed = pricer.outputs(learners)
-        assert np.array_equal(packed, pack_outputs(learners.outputs(part))), (
-            f"{what}: the partition's outputs and learners.outputs differ"
+class _OnPartitions:
+    """Pricers of partitions, and conversations with them whose summaries are merged in an order."""
+
+    def __init__(self, coordinator, parts, what, order=1):
+        self._coordinator, self._parts, self._what, self._order = coordinator, parts, what, order
+        self._ends = np.cumsum([len(part) for part in parts])
+        n_total, self._pricers = int(self._ends[-1]), []
+        for part, places in zip(parts, np.split(np.arange(n_total), self._ends[:-1])):
+            context = PartitionContext(places=places, n_total=n_total)
+            self._pricers.append(_pickled(coordinator).bind(part, context))
+
+    def priced(self, weights):
+        """Return learners and edges of a round."""
+        what, scales = self._what, weight_scales(np.abs(weights).sum(axis=1))
+        conversation = self._coordinator.choose(scales, np.random.default_rng(0), WHOLE)
+        chosen = self._hold(conversation, weights, scales)
+        assert isinstance(chosen, Chosen), f"{what}: choose returned a {type(chosen).__name__}"
+        learners = _pickled(chosen.learners)
+        outputs = learners.outputs(np.concatenate(self._parts))
+        rounded = np.rint(weights * scales[:, None])[chosen.target] / scales[chosen.target, None]
+        exact = np.einsum("ti,it->t", rounded, outputs)
+        assert np.allclose(chosen.edges, exact, rtol=1e-12, atol=1e-12), (
+            f"{what}: the edges of the learners are {exact}, {chosen.edges} were reported"
         )
-    return learners, chosen.edges
+        for pricer, part in zip(self._pricers, self._parts):
+            packed = pricer.outputs(learners)
+            assert np.array_equal(packed, pack_outputs(learners.outputs(part))), (
+                f"{what}: the partition's outputs and learners.outputs differ"
+            )
+        return learners, chosen.edges
+
+    def division(self, weights):
+        """Return the learner of a division."""
+        what, scales = self._what, np.ones(len(weights))
+        conversation = self._coordinator.divide(len(weights), np.random.default_rng(0), WHOLE)
+        chosen = self._hold(conversation, weights, scales)
+        assert isinstance(chosen, ChosenDivision), (
+            f"{what}: divide returned a {type(chosen).__name__}"
+        )
+        learners = _pickled(chosen.learners)
+        for pricer, part in zip(self._pricers, self._parts):
+            cells = pricer.cells(learners)
+            assert np.array_equal(cells, learners.cells(part).T), (
+                f"{what}: the partition's cells and learners.cells differ"
+            )
+            assert cells.max() < chosen.n_cells, f"{what}: cells must be below {chosen.n_cells}"
+        return learners
+
+    def _hold(self, conversation, weights, scales):
+        """Hold a conversation; return its result."""
+        own = [
+            PartitionWeights(rows, scales) for rows in np.split(weights, self._ends[:-1], axis=1)
+        ]
+        question = next(conversation)
+        while True:
+            asked = _pickled(question)
+            summaries = [p.summarise(w, asked) for p, w in zip(self._pricers, own)]
+            try:
+                question = conversation.send(self._merged(summaries[:: self._order]))
+            except StopIteration as end:
+                return end.value
+
+    def _merged(self, summaries):
+        """Merge two halves, of which each is merged, as workers and the client do."""
+        if len(summaries) == 1:
+            return _pickled(summaries[0])
+        half = len(summaries) // 2
+        halves = self._merged(summaries[:half]), self._merged(summaries[half:])
+        return self._coordinator.merge(*halves)
 
 
 def _coordinator(family, parts, facts):

@@ -9,6 +9,7 @@ from cwboost.families.init_models import checked_scores
 from cwboost.families.sealing.faults import add_note
 from cwboost.testing.material import (
     as_bytes,
+    categories,
     fit_init,
     init_scores,
     levels,
@@ -24,7 +25,7 @@ def check_scores_of_every_matrix(model):
 
     Scores are finite float64, one per example and class. `fit` returns two times None for examples
     that do not suit the model, such as those of a class of one. It may refuse sparse matrices and
-    infinities with a TypeError or ValueError. X, y and weights are read-only.
+    infinities with a TypeError or ValueError, and categories too. X, y and weights are read-only.
     """
     X = pixels()
     missing = with_missing(X)
@@ -48,12 +49,14 @@ def check_scores_of_every_matrix(model):
             add_note(error, what)
             raise
     _fit_and_score(model, X, np.repeat([0, 1, 2], [1, 30, 30]))
+    codes = with_missing(X % 5)
+    _fit_and_score(model, codes, may_refuse=True, **categories(np.full(X.shape[1], 5)))
 
 
-def _fit_and_score(model, X, y=None, n_classes=3, may_refuse=False):
+def _fit_and_score(model, X, y=None, n_classes=3, may_refuse=False, **facts):
     """Return the scores of training examples, None for none; check both kinds of scores."""
     try:
-        made, scores = fit_init(model, X, y, n_classes)
+        made, scores = fit_init(model, X, y, n_classes, **facts)
     except (TypeError, ValueError):
         if may_refuse:
             return None
@@ -72,15 +75,53 @@ def check_scores_without_own_label(model):
     """Check that the scores of training examples know nothing of these examples' own labels.
 
     Labels are drawn at random, many features let a model learn them by heart. Scores that have not
-    seen them are right for a third of the examples.
+    seen them are right for a third of the examples: of single ones, and of equal ones that share a
+    fold.
     """
     X = reals(120, 100, seed=50)
     y = np.sort(np.random.default_rng(51).integers(0, 3, size=120))
-    scores = _fit_and_score(model, X, y)
-    right = 0.0 if scores is None else np.mean(scores.argmax(axis=1) == y)
-    assert right < 0.55, (
-        f"the scores of training examples guess {right:.0%} of random labels right: they have "
-        "seen them"
+    together = {"folds": np.repeat(np.arange(120) % 3, 4), "alone": False}
+    for what, copies, facts in (
+        ("examples", 1, {}),
+        ("examples with copies in the same fold", 4, together),
+    ):
+        labels = np.repeat(y, copies)
+        scores = _fit_and_score(model, np.repeat(X, copies, axis=0), labels, **facts)
+        right = 0.0 if scores is None else np.mean(scores.argmax(axis=1) == labels)
+        assert right < 0.55, (
+            f"the scores of training {what} guess {right:.0%} of random labels right: they have "
+            "seen them"
+        )
+
+
+def check_weights(model):
+    """Check that weights count as copies: they bring the scores nearer to those of a fit on copies.
+
+    A quarter of the examples has a weight of 5 and labels that contradict those of the others.
+    """
+    X = reals(96, 3, seed=52)
+    heavy = np.arange(96) % 4 == 0
+    y = (np.digitize(X[:, 0], [-0.5, 0.5]) + heavy) % 3
+    order = np.argsort(y, kind="stable")
+    X, y, weight = X[order], y[order], np.where(heavy, 5, 1)[order]
+    folds, rows = np.arange(96) % 3, np.repeat(np.arange(96), weight)
+
+    def scores(rows, weight):
+        facts = {"folds": folds[rows], "alone": False, "weight": weight}
+        made, _ = fit_init(model, X[rows], y[rows], **facts)
+        return None if made is None else init_scores(model, made, X)
+
+    copied, weighted, plain = (
+        scores(rows, np.ones(len(rows))),
+        scores(np.arange(96), weight.astype(np.float64)),
+        scores(np.arange(96), np.ones(96)),
+    )
+    if copied is None or weighted is None or plain is None:
+        return
+    near, far = (np.abs(found - copied).mean() for found in (weighted, plain))
+    assert near < far or far == 0, (
+        f"the scores of a fit with weights are {near:.3g} from those of a fit with copies, those "
+        f"of a fit without weights {far:.3g}"
     )
 
 

@@ -10,7 +10,7 @@ from cwboost.testing.material import (
     WHOLE,
     as_bytes,
     assert_priced,
-    assert_same_priced,
+    assert_same_answers,
     bind,
     boosting_weights,
     integer_weights,
@@ -69,7 +69,7 @@ def check_weights_layout(family):
     view = padded[:, : len(X)]
     for method, what in (("price", "padded weights"), ("price_shared", "padded weights, shared")):
         first, second = getattr(expected, method), getattr(pricer, method)
-        assert_same_priced(family, first(weights, WHOLE), second(view, WHOLE), what)
+        assert_same_answers(family, [first(weights, WHOLE)], [second(view, WHOLE)], what)
 
 
 def check_one_feature(family):

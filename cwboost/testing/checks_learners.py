@@ -112,7 +112,7 @@ def check_scores(family):
     Coefficients may be dense or sparse, negative, or all zero in a column. The function that
     scorer returns gives the same bits for any chunks of rows and any number of threads.
     """
-    X = np.vstack([pixels(90, 4, seed=32), reals(30, 4)])
+    X = read_only(np.vstack([pixels(90, 4, seed=32), reals(30, 4)]))
     learners = fitted(family, pixels(), n_targets=16)
     rng = np.random.default_rng(33)
     coef = rng.standard_normal((16, 5)) * rng.integers(0, 2, size=(16, 5))

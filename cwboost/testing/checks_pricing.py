@@ -6,16 +6,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from cwboost.families.contract import Pricer
+from cwboost.families.contract import Pricer, PricingRequest
 from cwboost.families.sealing.forms import check_forms
-from cwboost.families.sealing.pricer import check_division
+from cwboost.families.sealing.pricer import check_division, check_priced
 from cwboost.testing.material import (
+    MOST_CATEGORIES,
     N_TARGETS,
     WHOLE,
+    answers,
     assert_priced,
-    assert_same_priced,
+    assert_same_answers,
     bind,
     boosting_weights,
+    categories,
     context_of,
     integer_weights,
     is_randomised,
@@ -24,6 +27,7 @@ from cwboost.testing.material import (
     problems,
     reals,
     tolerance,
+    with_missing,
 )
 
 
@@ -34,26 +38,68 @@ def check_edges(family):
     of weight times output over the examples.
     """
     for what, X, weights in problems():
-        priced = bind(family, X).price(weights, WHOLE)
-        outputs = assert_priced(family, priced, X, weights, what)
-        expected = np.einsum("ti,it->t", weights, outputs.astype(np.float64))
-        error = np.abs(priced.edges - expected)
-        assert (error <= tolerance(weights)).all(), (
-            f"{what}: reported edges are {priced.edges}, but the outputs give {expected}"
-        )
+        _check_edges(family, bind(family, X).price(weights, WHOLE), X, weights, what)
+
+
+def _check_edges(family, priced, X, weights, what) -> None:
+    outputs = assert_priced(family, priced, X, weights, what)
+    expected = np.einsum("ti,it->t", weights, outputs.astype(np.float64))
+    error = np.abs(priced.edges - expected)
+    assert (error <= tolerance(weights)).all(), (
+        f"{what}: reported edges are {priced.edges}, but the outputs give {expected}"
+    )
+
+
+def check_requests(family):
+    """Check that pricing takes requests: rows that alone count, and the least edge that pays.
+
+    The outputs cover all examples nevertheless. Exact pricing finds the edges that it finds without
+    a request, and leaves no edge out that pays.
+    """
+    X = pixels()
+    for what, rows in (("some rows", np.arange(2, len(X), 3)), ("one row", np.array([5]))):
+        weights = np.zeros((N_TARGETS, len(X)))
+        weights[:, rows] = integer_weights(len(rows))
+        pricer = bind(family, X)
+        priced = pricer.price(weights, PricingRequest(rows))
+        _check_edges(family, priced, X, weights, what)
+        expected = bind(family, X).price(weights, WHOLE).edges
+        same = not pricer.exact or (np.abs(priced.edges - expected) <= tolerance(weights)).all()
+        assert same, f"{what}: the edges are {priced.edges}, those of a request for all {expected}"
+    weights = integer_weights(len(X))
+    pricer, edges = bind(family, X), bind(family, X).price(weights, WHOLE).edges
+    request = PricingRequest(min_edge=float(np.sort(edges)[1]))
+    priced = pricer.price(weights, request)
+    found = check_priced(priced, family, len(X), N_TARGETS, AssertionError)
+    lost = np.setdiff1d(np.flatnonzero(edges > request.min_edge), found.target)
+    assert not pricer.exact or not len(lost), (
+        f"min_edge={request.min_edge}: no learner for target {lost}, which has one of edge "
+        f"{edges[lost]}"
+    )
 
 
 def check_divisions(family):
-    """Check that a division has the cells of its learner, which takes outputs per cell."""
-    for what, X, weights in problems():
-        division = bind(family, X).divide(weights, WHOLE)
+    """Check that a division has the cells of its learner, which takes outputs per cell.
+
+    If a request has rows, no other examples count, whatever their weights.
+    """
+    X = pixels()
+    rows = np.arange(2, len(X), 3)
+    weights = integer_weights(len(X))
+    zeroed = np.zeros_like(weights)
+    zeroed[:, rows] = weights[:, rows]
+    found = [bind(family, X).divide(w, PricingRequest(rows)) for w in (weights, zeroed)]
+    assert_same_answers(family, found[:1], found[1:], "other weights outside the rows that count")
+    for what, X, weights, facts in _divided(family):
+        division = bind(family, X, **facts).divide(weights, WHOLE)
         check_division(division, family.learners_type, len(X), AssertionError)
         cells = division.cells
         assert np.array_equal(division.learners.cells(X)[:, 0], cells), (
             f"{what}: cells(X) must be the cells of the division"
         )
         outputs = np.random.default_rng(0).integers(-127, 128, (division.n_cells, 3))
-        graded = division.learners.graded(outputs.astype(np.int8))
+        cover = np.bincount(cells, minlength=division.n_cells).astype(np.float32)
+        graded = division.learners.graded(outputs.astype(np.int8), cover)
         assert graded.is_graded, f"{what}: learners with outputs per cell must be graded"
         assert np.array_equal(graded.outputs(X)[:, 0], outputs[cells]), (
             f"{what}: graded learners must have the outputs of their cells"
@@ -62,18 +108,37 @@ def check_divisions(family):
         assert np.array_equal(graded.signs().outputs(X), signs), (
             f"{what}: signs() must have the signs of the outputs"
         )
-        _check_graded(graded, family, X, what)
+        _check_graded(graded, cover, family, X, what)
 
 
-def _check_graded(graded, family, X, what) -> None:
+def _divided(family):
+    """Yield named training matrices with weights and facts, of every kind that the family takes."""
+    for problem in problems():
+        yield *problem, {}
+    if family.capabilities.missing_values:
+        yield "missing values", with_missing(pixels()), integer_weights(61), {}
+    if most := min(MOST_CATEGORIES, family.capabilities.max_categories):
+        X = pixels() % most
+        yield "categories", X, integer_weights(61), categories(np.full(X.shape[1], most))
+
+
+def _check_graded(graded, cover, family, X, what) -> None:
     """Check the other methods of learners with three outputs each."""
     outputs, n = graded.outputs(X), len(graded)
     read = type(graded).from_arrays(graded.arrays(), X.shape[1])
     assert np.array_equal(read.outputs(X), outputs), f"{what}: from_arrays changes graded learners"
     places = np.arange(n)[::-1]
-    taken = type(graded).concatenate([graded, graded.take(places)]).outputs(X)
+    joined = type(graded).concatenate([graded, graded.take(places)])
     expected = np.concatenate([outputs, outputs[:, places]], axis=1)
-    assert np.array_equal(taken, expected), f"{what}: take or concatenate changes graded learners"
+    assert np.array_equal(joined.outputs(X), expected), (
+        f"{what}: take or concatenate changes graded learners"
+    )
+    for learners, copies in ((graded, 1), (read, 1), (joined, 2)):
+        flat, wanted = learners.flat_form(), np.sort(np.tile(cover[cover > 0], copies))
+        kept = None if flat is None or flat.cover is None else flat.cover[flat.cover > 0]
+        assert flat is None or (kept is not None and np.array_equal(np.sort(kept), wanted)), (
+            f"{what}: the flat form must have the cover that graded was given, {wanted}, got {kept}"
+        )
     coef = np.random.default_rng(1).random((n, 3))
     check_forms(graded, family, X, coef)
     score = graded.scorer(sparse.csr_array(coef))
@@ -180,12 +245,11 @@ def check_determinism(family):
     expected = None
     for n_threads in (1, 1, 2, 4):
         pricer = bind(family, X, n_targets=5, n_threads=n_threads)
-        results = [pricer.price(weights, WHOLE) for weights in rounds]
-        results.append(pricer.price_shared(rounds[0], WHOLE))
+        results = [answers(family, pricer, weights) for weights in rounds]
         if expected is not None:
             for number, (first, second) in enumerate(zip(expected, results)):
                 what = f"round {number}, {n_threads} threads against 1"
-                assert_same_priced(family, first, second, what)
+                assert_same_answers(family, first, second, what)
         expected = expected or results
 
 
@@ -239,10 +303,10 @@ def check_rebound(family):
     for number in range(3):
         weights = boosting_weights(len(X), seed=number)
         for pricer, own, what in zip((first, again), expected, ("bind()", "rebound()")):
-            found = pricer.price(weights, WHOLE)
-            assert_priced(family, found, X, weights, f"pricer of {what}")
-            assert_same_priced(
-                family, own.price(weights, WHOLE), found, f"round {number} of {what}"
+            found = answers(family, pricer, weights)
+            assert_priced(family, found[0], X, weights, f"pricer of {what}")
+            assert_same_answers(
+                family, answers(family, own, weights), found, f"round {number} of {what}"
             )
 
 
@@ -253,8 +317,9 @@ def check_bind_rows(family):
     for what, rows in ("all rows", order), ("some rows", order[::3]):
         weights = boosting_weights(len(rows))
         found = clone(family).bind_rows(X, rows, context_of(X[rows], seed=0))
-        expected = bind(family, X[rows]).price(weights, WHOLE)
-        assert_same_priced(family, expected, found.price(weights, WHOLE), f"bind_rows of {what}")
+        expected = answers(family, bind(family, X[rows]), weights)
+        found = answers(family, found, weights)
+        assert_same_answers(family, expected, found, f"bind_rows of {what}")
 
 
 def check_shared_pricing(family):

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from cwboost.families.contract import (
     BindContext,
+    Division,
     Priced,
     Pricer,
     PricingRequest,
@@ -30,6 +31,7 @@ from cwboost.families.sealing.sample import Sample, read_only
 
 WHOLE = PricingRequest()
 N_TARGETS = 3
+MOST_CATEGORIES = 6
 
 
 _make: ContextVar[Callable | None] = ContextVar("_make", default=None)
@@ -126,6 +128,12 @@ def problems() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         yield f"{name}, boosting weights", X, boosting_weights(len(X))
 
 
+def categories(numbers) -> dict[str, np.ndarray]:
+    """Return what `BindContext` says of columns with these numbers of categories, 0 of others."""
+    numbers = np.array(numbers)
+    return {"categorical": numbers > 0, "n_categories": numbers}
+
+
 def bind(
     family: WeakLearnerFamily, X, *, n_targets=N_TARGETS, seed=0, n_threads=1, **facts
 ) -> Pricer:
@@ -163,15 +171,13 @@ def fitted(family: WeakLearnerFamily, X, n_targets=8) -> WeakLearners:
     return pricer.price(integer_weights(X.shape[0], n_targets), WHOLE).learners
 
 
-def fit_init(model: InitModel, X, y=None, n_classes=N_TARGETS, n_threads=1):
+def fit_init(model: InitModel, X, y=None, n_classes=N_TARGETS, n_threads=1, **facts):
     """Fit a clone of the init model, as training does; return the fitted model and its scores."""
     y = np.arange(X.shape[0]) * n_classes // X.shape[0] if y is None else y
+    given = {"weight": np.ones(len(y)), "folds": np.arange(len(y)) % 3} | facts
+    arrays = {name: read_only(given.pop(name)) for name in ("weight", "folds")}
     context = InitContext(
-        n_classes=n_classes,
-        weight=read_only(np.ones(len(y))),
-        folds=read_only(np.arange(len(y)) % 3),
-        random_state=7,
-        n_threads=n_threads,
+        n_classes=n_classes, random_state=7, n_threads=n_threads, **arrays, **given
     )
     with told_of_make_X():
         return clone(model).fit(read_only(X), read_only(y), context)
@@ -200,7 +206,7 @@ def stored(plugin: WeakLearnerFamily | InitModel, X) -> Stored:
 
 
 def _outputs(learners, X) -> np.ndarray:
-    outputs = learners.outputs(X)
+    outputs = learners.outputs(read_only(X))
     shape = len(X), len(learners)
     assert_signs(outputs, shape, "outputs(X)", learners.is_graded)
     return outputs
@@ -208,7 +214,8 @@ def _outputs(learners, X) -> np.ndarray:
 
 def init_scores(model, made, X, n_threads=1, n_classes=N_TARGETS) -> np.ndarray:
     """Return the scores of a fitted init model; an error says that they have a wrong form."""
-    return checked_scores(made.scores(X, n_threads), model, (X.shape[0], n_classes))
+    scores = made.scores(read_only(X), n_threads)
+    return checked_scores(scores, model, (X.shape[0], n_classes))
 
 
 def is_randomised(family: WeakLearnerFamily) -> bool:
@@ -272,15 +279,22 @@ def same_arrays(first: WeakLearners, second: WeakLearners) -> bool:
     )
 
 
-def assert_same_priced(family, first: Priced, second: Priced, what: str) -> None:
-    """Assert that two results are equal, bit for bit if the family is deterministic."""
+def answers(family: WeakLearnerFamily, pricer: Pricer, weights) -> list[Priced | Division]:
+    """Return what a pricer finds by each method of pricing that the family has."""
+    methods = [pricer.price, pricer.price_shared]
+    methods += [pricer.divide] if family.capabilities.divides else []
+    return [method(weights, WHOLE) for method in methods]
+
+
+def assert_same_answers(family, first, second, what: str) -> None:
+    """Assert that two lists of results are equal, bit for bit if the family is deterministic."""
     if not family.capabilities.deterministic:
         return
-    assert same_arrays(first.learners, second.learners), f"{what}: the learners differ"
-    assert np.array_equal(first.outputs, second.outputs), f"{what}: the outputs differ"
-    assert np.array_equal(first.edges, second.edges), (
-        f"{what}: the edges differ, {first.edges} and {second.edges}"
-    )
+    for one, other in zip(first, second, strict=True):
+        assert same_arrays(one.learners, other.learners), f"{what}: the learners differ"
+        for name in ("cells",) if isinstance(one, Division) else ("outputs", "edges"):
+            a, b = getattr(one, name), getattr(other, name)
+            assert np.array_equal(a, b), f"{what}: the {name} differ, {a} and {b}"
 
 
 _observed = threading.local()

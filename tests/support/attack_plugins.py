@@ -16,10 +16,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+import numpy as np
 from attack import edited
+from cwboost.plugins.trees.family import TreePricer
 from reference_family import every_stump
 
-from cwboost import CWBoostClassifier, StumpFamily, TreeFamily
+from cwboost import CWBoostClassifier, PricingRequest, StumpFamily, TreeFamily, TreeLearners
 from cwboost.datasets import load_vowel
 from cwboost.testing.runner import _all_checks
 
@@ -116,6 +118,24 @@ class LastWins(StumpFamily):
         return coordinator
 
 
+class AsksOnce(TreeFamily):
+    """Answers every round on partitions by its first weights."""
+
+    def coordinator(self, descriptions, context):
+        coordinator = super().coordinator(descriptions, context)
+        coordinator.bind = partial(remembering, coordinator.bind)
+        return coordinator
+
+
+class ShiftsCells(TreeFamily):
+    """Gives the examples of a partition the cells of their neighbours."""
+
+    def coordinator(self, descriptions, context):
+        coordinator = super().coordinator(descriptions, context)
+        coordinator.bind = partial(shifting, coordinator.bind)
+        return coordinator
+
+
 class Unsets(TreeFamily):
     """Forgets which features may interact."""
 
@@ -125,6 +145,70 @@ class Unsets(TreeFamily):
 
 def last(one, other):
     return other
+
+
+def remembering(bind, X, context):
+    pricer = bind(X, context)
+    summarise, first = pricer.summarise, []
+
+    def summarise_first(weights, question):
+        first.append(weights)
+        return summarise(first[0], question)
+
+    pricer.summarise = summarise_first
+    return pricer
+
+
+def shifting(bind, X, context):
+    pricer = bind(X, context)
+    cells = pricer.cells
+    pricer.cells = lambda learners: np.roll(cells(learners), 1, axis=1)
+    return pricer
+
+
+class Uncovered(TreeLearners):
+    """Trees that do not keep the cover of their cells."""
+
+    def graded(self, outputs, cover=None):
+        return super().graded(outputs)
+
+
+def dividing(divide):
+    """Return trees whose pricers divide by a function of pricer, context, weights and request."""
+
+    class Divides(TreeFamily):
+        def bind_rows(self, X, rows, context):
+            pricer = super().bind_rows(X, rows, context)
+            pricer.divide = partial(divide, pricer, context)
+            return pricer
+
+        def __reduce__(self):
+            return TreeFamily, ()
+
+    return Divides()
+
+
+def divide(pricer, weights, request=None):
+    return TreePricer.divide(pricer, weights, request or PricingRequest())
+
+
+def by_threads(pricer, context, weights, request):
+    return divide(pricer, np.roll(weights, context.n_threads - 1, axis=1), request)
+
+
+def by_memory(pricer, context, weights, request):
+    pricer.past, past = weights, vars(pricer).get("past", 0.0)
+    return divide(pricer, weights + past, request)
+
+
+def of_every_row(pricer, context, weights, request):
+    return divide(pricer, weights)
+
+
+def without_cover(pricer, context, weights, request):
+    found = divide(pricer, weights, request)
+    learners = Uncovered(found.learners.trees, found.learners.n_features)
+    return replace(found, learners=learners)
 
 
 DISAGREE = r"price.. and outputs.X. disagree on"
@@ -196,6 +280,8 @@ FAULTS = {
         ("found = [self.best(weights[:1])] * len(weights)", *BETTER),
         ("weights = np.vstack([weights, np.zeros((5, self.n_samples))])[:5]\n" + SEARCHES,
          "number_of_targets", "learners must be 1, one per target, got 5"),
+        ("if request.rows is not None:\n    weights = weights[:, request.rows]\n" + SEARCHES,
+         "requests", "out of bounds|broadcast|index"),
         ("found = [self.best(weights[:1])] * len(weights)",
          "fit", "claims to be exact, but the best learner .* has the edge .*, a constant has"),
     ],
@@ -239,6 +325,13 @@ FAULTS = {
         (result("target = np.arange(11.0)"), "fit", "target must have dtype int64"),
         (result("return None"), "fit", "pricing must return a Priced, got NoneType"),
         (result("weights *= 0.5"), "fit", "read-only"),
+        ("target = np.flatnonzero((edges > 0) & (request.min_edge == 0))\npacked = packed[target]\n"
+         "learners, edges = learners.take(target), edges[target]\n" + PRICED,
+         "requests", "no learner for target",
+         ("def pack(self, weights, found):", "def pack(self, weights, found, request):"),
+         ("return self.pack(weights, found)", "return self.pack(weights, found, request)"),
+         ("self.pack(weights[:1], [self.best(weights)])",
+          "self.pack(weights[:1], [self.best(weights)], request)")),
         (result("edges[99]"), "fit", "raised by weak learner 'reference_stump'"),
     ],
     TYPE: [
@@ -359,11 +452,22 @@ FAULTS_OF_INIT = {
         ("return -distances + distances.mean(axis=0)",
          "rows", "predictions differ: one row at a time"),
     ],
+    "for fold in np.unique(context.folds):": [
+        ("object.__setattr__(context, 'folds', np.arange(len(y)) % 3)\n"
+         "for fold in np.unique(context.folds):",
+         "scores_without_own_label", "with copies in the same fold guess"),
+    ],
+    "own = np.eye(y.max() + 1)[y] * weight[:, None]": [
+        ("own = np.eye(y.max() + 1)[y]", "weights", "of a fit with copies"),
+    ],
+    "return np.where(np.isfinite(dense), dense, 0.0)": [
+        ("dense[~np.isfinite(dense)] = 0.0\nreturn dense", "scores_of_every_matrix", "read-only"),
+    ],
     "train, test = context.folds != fold, context.folds == fold": [
         ("train, test = context.folds >= 0, context.folds == fold",
          "scores_without_own_label", "guess [0-9]+% of random labels right"),
     ],
-    "return _fitted(X, y), scores": [
+    "return _fitted(X, y, context.weight), scores": [
         ("return FittedAcme(np.random.default_rng().random((y.max() + 1, X.shape[1]))), scores",
          "fit_is_repeatable", "1 threads against 1: the arrays differ"),
     ],
@@ -415,7 +519,18 @@ PLACES = CHECKS | {
 }
 CASES = [
     Case(LastWins, (), "partitions", "the edges of the learners are"),
+    Case(AsksOnce, (), "partitions", "the edges of the learners are"),
+    Case(ShiftsCells, (), "partitions", "the partition's cells and learners.cells differ"),
     Case(Unsets, (), "interactions", "a learner reads features of two sets"),
+    *(
+        Case(partial(dividing, fault), (), place, message)
+        for fault, place, message in (
+            (by_threads, "determinism", "2 threads against 1: the"),
+            (by_memory, "generator_is_the_only_state", "its generator restored: the"),
+            (of_every_row, "divisions", "other weights outside the rows that count: the"),
+            (without_cover, "divisions", "must have the cover that graded was given"),
+        )
+    ),
 ] + [
     Case(make, ((old, new), *more), place, message)
     for make, faults in ((family, FAULTS), (init_model, FAULTS_OF_INIT))

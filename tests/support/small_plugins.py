@@ -25,10 +25,6 @@ class Differences(cwboost.DerivedFeatureFamily):
         return X[:, first] - X[:, second]
 
     @staticmethod
-    def features_used(n_features, first, second):
-        return np.eye(n_features)[first] + np.eye(n_features)[second]
-
-    @staticmethod
     def check_stored(n_features, first, second):
         if not ((first >= 0) & (first <= second) & (second < n_features)).all():
             raise ValueError(f"arrays 'first' and 'second' must be pairs of {n_features} features")
@@ -40,40 +36,42 @@ def filled(X):
 
 
 class FittedNeighbours(cwboost.FittedInit):
-    """Training examples and their classes."""
+    """Training examples, with votes for their classes."""
 
-    def __init__(self, X, onehot):
-        self.X, self.onehot, self.tree = X, onehot, KDTree(X)
+    def __init__(self, X, votes):
+        self.X, self.votes, self.tree = X, votes, KDTree(X)
 
     def scores(self, X, n_threads=1):
-        return self.onehot[self.tree.query(filled(X), 5)[1]].mean(axis=1)
+        votes = self.votes[self.tree.query(filled(X), 5)[1]].sum(axis=1)
+        return votes / votes.sum(axis=1, keepdims=True)
 
     def arrays(self):
-        return {"X": self.X, "onehot": self.onehot}
+        return {"X": self.X, "votes": self.votes}
 
     @classmethod
     def from_arrays(cls, arrays, n_features, n_classes):
         n = len(arrays.get("X", ()))
-        shapes = {"X": ("float64", (n, n_features)), "onehot": ("float64", (n, n_classes))}
-        X, onehot = cwboost.check_arrays(arrays, shapes)
-        if n < 6 or not (abs(X) < 1e100).all() or not np.isin(onehot, (0, 1)).all():
-            raise ValueError("arrays 'X' and 'onehot' must hold at least 6 examples below 1e100")
-        return cls(X, onehot)
+        shapes = {"X": ("float64", (n, n_features)), "votes": ("float64", (n, n_classes))}
+        X, votes = cwboost.check_arrays(arrays, shapes)
+        is_sound = (votes >= 0).all() and (votes < 1e100).all() and votes.any(axis=1).all()
+        if n < 5 or not (abs(X) < 1e100).all() or not is_sound:
+            raise ValueError("arrays 'X' and 'votes' must hold at least 5 examples below 1e100")
+        return cls(X, votes)
 
 
 class Neighbours(cwboost.InitModel):
-    """Shares of the classes among the five nearest training examples."""
+    """Shares of the classes among the five nearest training examples, by their weights."""
 
     name = "neighbours"
     api_version = 1
     fitted_type = FittedNeighbours
 
     def fit(self, X, y, context):
-        if X.shape[0] < 6:
-            return None, None  # boosting starts from zero
-        X, onehot = filled(X), np.eye(context.n_classes)[y]
-        fitted = FittedNeighbours(X, onehot)
-        places = fitted.tree.query(X, 6)[1]
-        own = places == np.arange(len(X))[:, None]
-        own[~own.any(axis=1), -1] = True  # six copies of an example are nearer than itself
-        return fitted, onehot[places[~own].reshape(-1, 5)].mean(axis=1)
+        folds, scores = context.folds, np.empty((len(y), context.n_classes))
+        X, votes = filled(X), np.eye(context.n_classes)[y] * context.weight[:, None]
+        for fold in np.unique(folds):
+            rest, own = folds != fold, folds == fold
+            if rest.sum() < 5:
+                return None, None  # boosting starts from zero
+            scores[own] = FittedNeighbours(X[rest], votes[rest]).scores(X[own])
+        return FittedNeighbours(X, votes), scores

@@ -91,7 +91,8 @@ class TfidfInit(cwboost.InitModel):
         return self._fitted(counts, y, context.weight), scores
 
     def _fitted(self, counts, y, weight):
-        seen_in = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
+        per_example = weight * (len(y) / weight.sum())
+        seen_in = (counts > 0).T @ per_example
         idf = 1 + np.log((1 + len(y)) / (1 + seen_in))
         model = LogisticRegression(C=self.C, tol=1e-3, max_iter=300)
         model.fit(weighted(counts, idf), y, weight)

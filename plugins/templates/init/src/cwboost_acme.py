@@ -48,10 +48,10 @@ class Acme(cwboost.InitModel):
             train, test = context.folds != fold, context.folds == fold
             if len(np.unique(y[train])) < context.n_classes:
                 return None, None  # boosting starts from zero
-            scores[test] = _fitted(X[train], y[train]).scores(X[test])
-        return _fitted(X, y), scores
+            scores[test] = _fitted(X[train], y[train], context.weight[train]).scores(X[test])
+        return _fitted(X, y, context.weight), scores
 
 
-def _fitted(X: np.ndarray, y: np.ndarray) -> FittedAcme:
-    own = np.eye(y.max() + 1)[y]
+def _fitted(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> FittedAcme:
+    own = np.eye(y.max() + 1)[y] * weight[:, None]
     return FittedAcme(own.T @ X / own.sum(axis=0)[:, None])
