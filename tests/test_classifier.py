@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from models import paper, stages
+from models import paper
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cwboost import (
@@ -36,8 +36,7 @@ def test_sklearn_checks(estimator, check):
 @parametrize_with_checks(
     [
         paper(n_estimators=10),
-        stages(n_estimators=10, C=1e4, learning_rate=0.5),
-        CWBoostClassifierCV(paper(n_estimators=8), Cs=(1e2, 1e4), cv=2),
+        CWBoostClassifierCV(paper(n_estimators=4), Cs=(1e2, 1e4), cv=2),
         MultiBoostClassifier(n_estimators=8),
         AdaBoostMHClassifier(n_estimators=10),
         AdaBoostECCClassifier(n_estimators=20),

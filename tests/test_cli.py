@@ -110,27 +110,20 @@ def test_the_module_runs_as_the_command_does(monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_only_the_command_that_runs_is_imported():
+def test_one_command_is_imported_and_a_closed_output_pipe_is_not_an_error():
     code = (
-        "import sys; from cwboost.cli import main; main(['plugins']); "
-        "print(*[m for m in sys.modules if m.startswith('cwboost.commands.')], sep=',')"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "cwboost.commands.plugins", done.stderr
-
-
-@pytest.mark.slow
-def test_a_closed_output_pipe_is_not_an_error():
-    code = (
-        "import os, sys; from cwboost.cli import main; from cwboost.commands import plugins\n"
-        "def run(args):\n    for _ in range(10000): print('x' * 100, file=args.results)\n"
+        "import sys; from cwboost.cli import main; from cwboost.commands import plugins\n"
+        "def run(args):\n"
+        "    modules = [m for m in sys.modules if m.startswith('cwboost.commands.')]\n"
+        "    print(*modules, file=args.results)\n"
+        "    for _ in range(10000): print('x' * 100, file=args.results)\n"
         "plugins.run = run\n"
         "sys.exit(main(['plugins']))"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        process.stdout.readline()
+        assert process.stdout.readline() == b"cwboost.commands.plugins\n"
         process.stdout.close()
         assert process.stderr.read() == b""
 

@@ -174,7 +174,7 @@ def test_kill_during_a_write_leaves_a_whole_file(tmp_path):
                 assert file.read() in contents
             print("whole")
     """
-    delays = [f"{delay:.3f}" for delay in np.random.default_rng(5).uniform(0.05, 0.4, 6)]
+    delays = [f"{delay:.3f}" for delay in np.random.default_rng(5).uniform(0.05, 0.3, 4)]
     command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "file"), *delays]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -204,7 +204,7 @@ def test_a_refit_is_seen_whole_or_not_at_all(family):
     with ThreadPoolExecutor(3) as pool:
         readers = [pool.submit(predict) for _ in range(3)]
         try:
-            for _ in range(5):
+            for _ in range(3):
                 model.set_params(C=7.0, n_estimators=5, random_state=1).fit(X, Y)
                 model.set_params(C=100.0, n_estimators=8, random_state=0).fit(X, Y)
         finally:

@@ -2,30 +2,33 @@
 
 import itertools
 import re
-import subprocess
-import sys
 
 import pytest
 
 from cwboost import load_model
 from cwboost.cli import main
-from cwboost.datasets import load_annealing
+from cwboost.datasets import load_annealing, load_pendigits
 from cwboost.experiments import demo
 
 
-def run(folder, *arguments):
-    command = [sys.executable, "-m", "cwboost", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+def some_pendigits():
+    """A fifth of the rows, which takes a fifth of the time."""
+    bunch = load_pendigits()
+    bunch.data, bunch.target = bunch.data[::5], bunch.target[::5]
+    return bunch
 
 
 @pytest.mark.slow
-def test_the_demonstration(tmp_path):
+def test_the_demonstration(tmp_path, monkeypatch, capsys):
     """Three classifiers on three sets, a certificate, a figure, a model and commands that run."""
-    result = run(tmp_path, "demo")
-    assert (result.returncode, result.stderr) == (0, "")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(demo.SETS, "PENDIGITS", (some_pendigits, demo.SETS["PENDIGITS"][1]))
+    assert main(["demo"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
     names = "|".join(demo.SETS)
     lines = rf"^({names}) +([A-Za-z]+)((?: +[\d.]+){{4}})$"
-    cells = re.findall(lines, result.stdout, re.M)
+    cells = re.findall(lines, out, re.M)
     found = {(dataset, name): [*map(float, row.split())] for dataset, name, row in cells}
     names = ("cwboost", "HistGradientBoosting", "RandomForest")
     assert list(found) == [(dataset, name) for dataset in demo.SETS for name in names]
@@ -33,7 +36,7 @@ def test_the_demonstration(tmp_path):
         assert error < 10 and loss < 0.6 and fit_seconds > 0 and predict_seconds >= 0
     assert found["VOWEL", "cwboost"][0] < found["VOWEL", "RandomForest"][0]
 
-    text = " ".join(result.stdout.split())
+    text = " ".join(out.split())
     shown = re.search(r"objective of ([\d.]+); .* below ([\d.]+), .* ([\d.]+)%\.", text).groups()
     objective, bound, gap = map(float, shown)
     assert bound < objective and gap == pytest.approx(100 * (1 - bound / objective), abs=0.1)
@@ -41,20 +44,21 @@ def test_the_demonstration(tmp_path):
     model = load_model(tmp_path / "demo_output" / "annealing.cwb")
     assert model.score(*load_annealing(return_X_y=True)) > 0.95
 
-    following = result.stdout.partition("\nnext:\n")[2]
+    following = out.partition("\nnext:\n")[2]
     found = re.findall(r"^  \S*cwboost (inspect|demo|--help)(.*?) *#", following, re.M)
     assert [name for name, _ in found] == ["inspect", "demo", "--help"]
-    done = run(tmp_path, "inspect", *found[0][1].split())
-    assert (done.returncode, done.stderr) == (0, "") and "CWBoostClassifier" in done.stdout
+    assert main(["inspect", *found[0][1].split()]) == 0
+    assert "CWBoostClassifier" in capsys.readouterr().out
 
 
 @pytest.mark.slow
-def test_the_demonstration_of_the_paper(tmp_path):
+def test_the_demonstration_of_the_paper(tmp_path, capsys):
     """A row per set and method, low errors, figures."""
     out = tmp_path / "new"
-    result = run(tmp_path, "demo", "--paper", "--rounds", "50", "--out", str(out))
-    assert result.returncode == 0 and "round" in result.stderr  # the progress bar
-    methods = result.stdout.split("## Methods")[1].split("##")[0]
+    assert main(["demo", "--paper", "--rounds", "40", "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert "round" in printed.err  # the progress bar
+    methods = printed.out.split("## Methods")[1].split("##")[0]
     rows = [line.strip("|").split() for line in methods.splitlines() if " CW" in line]
     places = itertools.product(("VOWEL", "PENDIGITS"), ("CW", "CW-1"))
     assert [(row[0], row[2]) for row in rows] == list(places)

@@ -20,7 +20,7 @@ def fitted(X, y):
         yield clf.fit(X, y)
 
 rng = np.random.default_rng(0)
-X = rng.integers(0, 256, (30_000, 784), dtype=np.uint8)
+X = rng.integers(0, 256, (15_000, 784), dtype=np.uint8)
 models = list(fitted(X[:500], rng.integers(0, 5, 500)))
 for clf in models:
     clf.predict(X[:500])
@@ -29,7 +29,7 @@ for clf in models:
     clf.predict(X)
 print(peak() - before)
 
-n, d, a_row = 10_000, 50_000, 100
+n, d, a_row = 8_000, 30_000, 100
 indices = rng.integers(0, d, n * a_row).astype(np.int32)
 X = sparse.csr_array((np.ones(n * a_row, np.float32), indices, np.arange(0, n * a_row + 1, a_row)),
                      shape=(n, d))
@@ -44,9 +44,9 @@ print(peak() - before)
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts kilobytes there")
 def test_memory_is_that_of_entries_and_of_few_rows():
-    """Of prediction: 30,000 images are 22 MB; as doubles they would be 188 MB.
+    """Of prediction: 15,000 images are 11 MB; as doubles they would be 94 MB.
 
-    Of bags of words: 10,000 x 50,000 at 0.2% are 8 MB as CSR, 500 MB as dense bytes, 4 GB as dense
+    Of bags of words: 8,000 x 30,000 at 0.3% are 6 MB as CSR, 240 MB as dense bytes, 2 GB as dense
     doubles.
     """
     command = [sys.executable, "-c", PROGRAM]

@@ -54,7 +54,7 @@ def spread(labels):
 # ---------------------------------------------------------------------------- labels
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(labels=st.lists(TEXT, min_size=2, max_size=9, unique=True), dtype=st.sampled_from("UO"))
 @example(labels=["x" * 70_000, "y"], dtype="U")
 def test_labels_of_text(path, labels, dtype):
@@ -84,7 +84,7 @@ CATEGORIES = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(CATEGORIES, min_size=1, max_size=4))
 def test_categories(path, columns):
     table = np.empty((N, len(columns)), dtype=object)
@@ -161,7 +161,7 @@ PARAMETERS = {
 }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.fixed_dictionaries({}, optional=PARAMETERS))
 @example({"n_jobs": 5000})
 @example({"monotonic_cst": pd.Series(CONSTRAINTS)})

@@ -173,7 +173,7 @@ def test_hostile_numbers_of_the_whole_model(path, name, values, message):
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-@pytest.mark.parametrize("family", ["stump", "tree", "projection", "auto"])
+@pytest.mark.parametrize("family", ["stump", "projection", "auto"])
 def test_hostile_but_finite_numbers_are_refused_or_predict_without_a_warning(path, family):
     """Of every array of numbers: thresholds, directions, landmarks' coefficients, offsets.
 

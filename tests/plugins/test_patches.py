@@ -34,7 +34,7 @@ def data():
 
 def test_patches_make_fewer_errors_than_stumps_and_are_saved(PatchFamily, data, tmp_path):
     X, y, X_test, y_test = data
-    settings = {"init": None, "n_estimators": 150, "random_state": 0}
+    settings = {"init": None, "n_estimators": 60, "random_state": 0}
     stumps = CWBoostClassifier("stump", **settings).fit(X, y)
     patches = CWBoostClassifier(PatchFamily(), **settings).fit(X, y)
     assert 1 - patches.score(X_test, y_test) < 0.9 * (1 - stumps.score(X_test, y_test))

@@ -91,6 +91,14 @@ def test_the_wheel_works_in_a_fresh_environment(wheel_environment):
     assert [line.split()[0] for line in out.splitlines()] == ["stump", "projection", "tree"]
 
 
+# One process for all templates: to begin one takes longer than to write a plugin.
+NEW = """
+import sys
+from cwboost.cli import main
+
+for name, *kind in (["easy"], ["ripple", "--raw"], ["wave_let", "--cython"], ["begin", "--init"]):
+    assert main(["plugins", "new", name, *kind, "--output", f"{sys.argv[1]}/{name}"]) == 0
+"""
 # Families composed of others; a copy of Waves joins them.
 PARTY = """
 from cwboost import MixedFamily, SklearnFamily
@@ -128,18 +136,16 @@ def environment(c_compiler, wheel_environment, tmp_path_factory):
     of two of these, an adapted tree, derived features.
     """
     sources = tmp_path_factory.mktemp("third_party")
-    made = {"easy": [], "ripple": ["--raw"], "wave_let": ["--cython"], "begin": ["--init"]}
-    for name, kind in made.items():
-        wheel_environment.command("plugins", "new", name, *kind, "--output", sources / name)
-    for name in ("patches", "text"):
+    wheel_environment.python("-c", NEW, sources)
+    others = ["easy", "ripple", "begin", "patches", "text"]
+    for name in others[-2:]:
         shutil.copytree(ROOT / "plugins" / name, sources / name)
-        made[name] = []
     # As the tutorial says. No index has cwboost: the build, isolated from the environment with
-    # its wheel, must do without, beside a released cwboost and beside a checkout.
-    isolated = ("easy", "wave_let")
-    wheel_environment.pip_install("setuptools", *(f"{sources / name}[test]" for name in isolated))
-    others = (f"{sources / name}[test]" for name in made if name not in isolated)
-    wheel_environment.pip_install("--no-build-isolation", *others)
+    # its wheel, must do without. The other templates have the same table of the build.
+    wheel_environment.pip_install("setuptools", f"{sources / 'wave_let'}[test]")
+    wheel_environment.pip_install(
+        "--no-build-isolation", *(f"{sources / name}[test]" for name in others)
+    )
     (installed,) = wheel_environment.folder.glob("venv/lib/python*/site-packages")
     module = PARTY + (ROOT / "tests/support/wave_family.py").read_text()
     names = {"party_mixed": "PartyMixed", "party_tree": "PartyTree", "wave": "Waves"}
@@ -147,7 +153,7 @@ def environment(c_compiler, wheel_environment, tmp_path_factory):
     write_distribution(installed, "cwboost-party", "1.0", entry_points, {"cwboost_party": module})
     test_party = wheel_environment.folder / "test_party.py"
     test_party.write_text(TEST_PARTY)
-    wheel_environment.tests = (*(sources / name for name in made), test_party)
+    wheel_environment.tests = [sources / name for name in ("wave_let", *others)] + [test_party]
     return wheel_environment
 
 

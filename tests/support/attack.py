@@ -74,7 +74,7 @@ def main():
     ]:
         parser.error(f"no attack begins with {unknown}; there are {', '.join(groups)}")
     if attack_fits.need_a_library(chosen):
-        return attack_fits.run_with_library(sys.argv)
+        return attack_fits.run_with_library(sys.argv).returncode
     for name in chosen:
         carried_out(name, attacks[name], options.times, options.seed)
     return 0

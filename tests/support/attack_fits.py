@@ -245,15 +245,15 @@ def need_a_library(names):
     return failing and not hasattr(Allocations.library, "fail_allocation")
 
 
-def run_with_library(command):
-    """Run a command of Python in a process with that library; return its exit status."""
+def run_with_library(command, **options):
+    """Run a command of Python in a process with that library; return the finished process."""
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "attack_fits.so")
         source = Path(__file__).with_suffix(".c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", source, "-o", library], check=True)
         # Threads that wait without spinning leave the processor to others.
         environment = {**os.environ, "LD_PRELOAD": str(library), "OMP_WAIT_POLICY": "passive"}
-        return subprocess.run([sys.executable, *command], env=environment).returncode
+        return subprocess.run([sys.executable, *command], env=environment, **options)
 
 
 ATTACKS = {

@@ -49,7 +49,7 @@ def test_columns_of_many_missing_values(rng, share):
 NUMBERS = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, 1e300, -1e300, 1e-310, -5e-324, 3.5, 1e38, 1e39]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(st.data(), st.sampled_from(DTYPES[1:]), st.booleans())
 def test_any_small_problem(data, dtype, missing):
     """Ties go to the first stump, and missing values to the better side."""
@@ -66,7 +66,7 @@ def test_any_small_problem(data, dtype, missing):
     assert found.feature[0] == assert_best_shared(X, weights, found)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_weights_of_any_magnitude(data):
     X = data.draw(hnp.arrays(np.uint8, (20, 3), elements=st.integers(0, 4)))
