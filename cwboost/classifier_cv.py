@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
-from cwboost.estimator.checks import check_Cs, check_weight
+from cwboost.estimator.checks import check_Cs
 from cwboost.estimator.examples import Arguments, read
 from cwboost.estimator.held_out.metrics import is_scorer, takes_weight
 from cwboost.estimator.input.columns import as_columns
@@ -25,6 +25,7 @@ from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.splits import folds
 from cwboost.support.checks import check_number
+from cwboost.support.weights import check_weight
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

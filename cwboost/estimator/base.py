@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from cwboost.ensemble import inspection, shapley, tables
-from cwboost.estimator.checks import check_n_jobs, check_total, check_weight, errors_naming
+from cwboost.estimator.checks import check_n_jobs, errors_naming
 from cwboost.estimator.export_rules import export_rule, require_votes, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import check_categories
@@ -33,6 +33,7 @@ from cwboost.kernels import log_softmax, softmax
 from cwboost.model_file.saving import save
 from cwboost.support.checks import check_number
 from cwboost.support.extras import extra
+from cwboost.support.weights import check_total, check_weight
 
 if TYPE_CHECKING:
     import pandas

@@ -11,7 +11,7 @@ import numpy as np
 from cwboost.kernels import usable_threads
 from cwboost.kernels.threads import threads_of_jobs
 from cwboost.master import LARGEST_C
-from cwboost.support.checks import check_number, checked_random_state, unmasked
+from cwboost.support.checks import check_number, checked_random_state
 
 
 @contextmanager
@@ -68,36 +68,6 @@ def check_verbose(verbose):
     """Check the parameter `verbose`: a bool, or an integer >= 0."""
     if not isinstance(verbose, bool | np.bool_):
         check_number("verbose", verbose, Integral, 0)
-
-
-def check_weight(weight, n_samples: int, name: str = "sample_weight"):
-    """Check the weights of examples; return them as float64, None if there are none."""
-    if weight is None:
-        return None
-    given = np.asarray(unmasked(weight))
-    try:
-        found = given.astype(np.float64) if given.dtype.kind in "biufO" else np.empty(0)
-    except (TypeError, ValueError):  # objects that are no numbers
-        found = np.empty(0)
-    if found.shape != (n_samples,):
-        raise ValueError(
-            f"{name} must have shape ({n_samples},) and hold numbers, got the shape {given.shape} "
-            f"and the dtype {given.dtype}"
-        )
-    wrong = ~(np.isfinite(found) & (found >= 0))
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise ValueError(f"{name} must hold finite numbers >= 0, got {found[at]} in row {at}")
-    return found
-
-
-def check_total(weight, name: str = "sample_weight") -> None:
-    """Raise ValueError unless checked weights, None for ones, have a finite sum above zero."""
-    with np.errstate(over="ignore"):
-        total = 1.0 if weight is None else weight.sum()
-    if not 0 < total < np.inf:
-        remedy = "divide all weights by one number" if total else "keep a weight above zero"
-        raise ValueError(f"{name} must have a finite sum > 0, got {total}: {remedy}")
 
 
 def check_n_jobs(n_jobs) -> int:

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from cwboost.ensemble.growing import HISTORY_NAMES
-from cwboost.estimator.checks import check_total, check_weight, errors_naming
+from cwboost.estimator.checks import errors_naming
 from cwboost.estimator.input.columns import in_memory
 from cwboost.estimator.input.labels import encode_labels, read_labels
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.problem import Problem, sort_by_class
+from cwboost.support.weights import check_total, check_weight
 
 VALID = "valid"
 """Name of the held-out examples that early stopping and the scale of probabilities may use."""

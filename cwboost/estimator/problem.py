@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
-from cwboost.estimator.checks import check_total, check_weight
 from cwboost.estimator.groups import MULTIPLIER, keys_of, keys_of_rows, mixed
 from cwboost.estimator.input.labels import shown
 from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
+from cwboost.support.weights import check_total, check_weight, near_one
 
 PRODUCT = "sample_weight times class_weight"
 """What messages call the weights of examples, if both are given."""
@@ -126,8 +126,7 @@ def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Probl
         rows=used[order],
         y=encoded.astype(np.int64),
         counts=np.bincount(encoded, minlength=len(classes)),
-        # To a mean near one, by a power of two, which rounds none.
-        weight=np.ldexp(weight, -int(np.frexp(weight.mean())[1])),
+        weight=near_one(weight),
         checksum=checksum,
     )
     return problem, classes

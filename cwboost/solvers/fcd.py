@@ -97,7 +97,7 @@ def first_pass(master, new_rows, step) -> int:
     if step != 1.0 or len(new) <= LAYERS:
         for rows in new:
             master.update_layer(rows, step=step)
-        return np.count_nonzero(new >= 0)
+        return int(np.count_nonzero(new >= 0))
     layers, classes = np.nonzero(new >= 0)
     if len(classes):
         rows, in_order = new[layers, classes], np.arange(len(classes))

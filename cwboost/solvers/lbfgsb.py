@@ -46,6 +46,8 @@ def lbfgsb(
             raise StopIteration
 
     start = np.concatenate(master.coef)
+    if not start.size:
+        return SolverReport(0.0, 0, 0)
     found = minimize(
         objective,
         start,

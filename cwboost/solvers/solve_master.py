@@ -16,6 +16,7 @@ from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.fcd import ORDERS, SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.support.checks import check_bool, check_number, checked_random_state
+from cwboost.support.weights import check_total, check_weight, near_one
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -84,7 +85,7 @@ def solve_master(
     H : list of n_classes array-likes of shape (n_c, n_samples), values -1 and +1
         Outputs of the columns of each class; a class may have none.
     y : array-like of shape (n_samples,), int in 0..n_classes-1
-        Class of each example; every class occurs.
+        Class of each example; every class occurs, with positive weight.
     C : float, > 0
     solver : {"fcd", "lbfgsb"}, default="fcd"
     epsilon : float, default=0.1
@@ -96,7 +97,9 @@ def solve_master(
     n_new : int or sequence of n_classes ints, default=None
         How many of the last columns of each class are new: FCD's first working set. All by
         default.
-    sample_weight : array-like of shape (n_samples,), > 0, default=None
+    sample_weight : array-like of shape (n_samples,), >= 0, default=None
+        Ones by default. A weight is a count: examples of weight 0 are absent, and a common factor
+        changes nothing but rounding.
     order : {"permutation", "random"}, default="permutation"
         Order in which FCD's later passes visit the working set. "permutation" visits each column
         once, in random order. "random" draws with replacement, as in the paper.
@@ -181,9 +184,15 @@ def _checked_problem(H, y, C, sample_weight):
             f"y must hold labels 0..{n_classes - 1}, one for each array of H; "
             f"got {y.min()}..{y.max()}"
         )
-    counts = np.bincount(y, minlength=n_classes)
+    weight = check_weight(sample_weight, y.size)
+    weight = np.ones(y.size) if weight is None else weight
+    check_total(weight)
+    used = np.flatnonzero(weight)
+    counts = np.bincount(y[used], minlength=n_classes)
     if (counts == 0).any():
-        raise ValueError(f"y must have every class, got none of {int(np.argmin(counts))}")
+        raise ValueError(
+            f"y must have every class (of positive weight), got none of {int(np.argmin(counts))}"
+        )
     arrays = []
     for c, block in enumerate(H):
         block = np.asarray(block)
@@ -195,14 +204,8 @@ def _checked_problem(H, y, C, sample_weight):
             wrong = block[~np.isin(block, (-1, 1))][0]
             raise ValueError(f"H[{c}] must hold only -1 and +1, got {wrong}")
         arrays.append(block.astype(np.int8, copy=False))
-    order_of_examples = np.argsort(y, kind="stable")
-    weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    if weight.shape != y.shape or not (np.isfinite(weight) & (weight > 0)).all():
-        raise ValueError(
-            f"sample_weight must hold {y.size} finite numbers > 0, got the shape {weight.shape} "
-            f"and the least {weight.min(initial=np.inf)}"
-        )
-    return arrays, order_of_examples, counts, weight[order_of_examples]
+    order_of_examples = used[np.argsort(y[used], kind="stable")]
+    return arrays, order_of_examples, counts, near_one(weight[order_of_examples])
 
 
 def _start_from(master, rows, coef0) -> None:
@@ -227,18 +230,16 @@ def _start_from(master, rows, coef0) -> None:
 
 def _new_layers(rows, n_new):
     """The first working set as layers: the last `n_new` columns of each class, in order."""
-    n_classes = len(rows)
-    if n_new is None:
-        n_new = [len(of_class) for of_class in rows]
-    elif np.isscalar(n_new):
-        n_new = [int(n_new)] * n_classes
-    if len(n_new) != n_classes or any(
-        not 0 <= n <= len(of_class) for n, of_class in zip(n_new, rows)
+    sizes = [len(of_class) for of_class in rows]
+    wanted = sizes if n_new is None else n_new if np.iterable(n_new) else [n_new] * len(rows)
+    if len(wanted) != len(rows) or not all(
+        isinstance(n, Integral) and 0 <= n <= size for n, size in zip(wanted, sizes)
     ):
         raise ValueError(
-            f"n_new must be between 0 and the number of columns of each class, got {n_new}"
+            "n_new must be integers between 0 and the number of columns of each class, got "
+            f"{n_new!r}"
         )
-    fresh = [list(dict.fromkeys(of_class[len(of_class) - n :])) for of_class, n in zip(rows, n_new)]
+    fresh = [list(dict.fromkeys(one[len(one) - n :])) for one, n in zip(rows, wanted)]
     return list(zip_longest(*fresh, fillvalue=-1))
 
 

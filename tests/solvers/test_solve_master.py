@@ -51,6 +51,25 @@ def test_line_searches_of_lbfgsb_outlast_overflows():
     assert found.objective == pytest.approx(solve_master(H, y, 1e2, **PRECISE).objective, rel=1e-8)
 
 
+@pytest.mark.parametrize("options", [PRECISE, {"solver": "lbfgsb", "tol": 1e-10}])
+def test_a_weight_is_a_count(options):
+    """n is n copies, 0 is absent, and a common factor changes nothing, however small or large."""
+    rng = np.random.default_rng(4)
+    H, y, _ = slow_master.random_problem(rng, 3, 90, 5)
+    counts = rng.integers(0, 4, 90)
+    rows = np.repeat(np.arange(90), counts)
+    wanted = solve_master([h[:, rows] for h in H], y[rows], 1e3, **options).objective
+    for factor in (1e-300, 1e-200, 1.0, 1e200, 1e300):
+        found = solve_master(H, y, 1e3, sample_weight=counts * factor, **options)
+        assert found.objective == pytest.approx(wanted, rel=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["fcd", "lbfgsb"])
+def test_classes_may_be_without_columns(solver):
+    found = solve_master([np.empty((0, 3))] * 2, [0, 1, 1], 7.0, solver)
+    assert found.converged and found.objective == found.dual_bound == 7.0
+
+
 @pytest.mark.parametrize("C", [1e-2, 1.0, 1e4, 1e8, 1e12])
 def test_any_C(C):
     H, y, _ = slow_master.random_problem(np.random.default_rng(3), 4, 160, 8)
@@ -178,12 +197,14 @@ H, Y = [np.array([[1, -1, 1]]), np.array([[-1, 1, 1]])], np.array([0, 1, 0])
         ({"H": [H[0], 0 * H[1]]}, ValueError, r"H\[1\] must hold only -1 and \+1"),
         ({"y": np.array([0, 1, 2])}, ValueError, "y must hold labels"),
         ({"y": np.array([0, 1, -1])}, ValueError, "y must hold labels"),
-        ({"y": np.array([0, 0, 0])}, ValueError, "y must have every class, got none of 1"),
+        ({"y": np.array([0, 0, 0])}, ValueError, "y must have every class .* got none of 1"),
+        ({"sample_weight": [1, 0, 1]}, ValueError, "y must have every class .* got none of 1"),
         ({"y": np.array([0.0, 1.0, 0.0])}, TypeError, "y must hold integers"),
         ({"coef0": [[1.0], [-1.0]]}, ValueError, r"coef0\[1\]"),
         ({"coef0": [[1.0]]}, ValueError, "coef0 must have 2"),
         ({"coef0": [[0.0], [1e9]]}, ValueError, "coef0 must be smaller"),
         ({"n_new": 2}, ValueError, "n_new"),
+        ({"n_new": 0.5}, ValueError, "n_new must be integers"),
         ({"sample_weight": [1.0, -1.0, 1.0]}, ValueError, "sample_weight"),
     ],
 )

@@ -10,7 +10,6 @@ from dask.sizeof import sizeof
 from scipy import sparse
 
 from cwboost.dask.input.encoding import Encoding
-from cwboost.estimator.checks import check_total, check_weight
 from cwboost.estimator.examples import HeldOut
 from cwboost.estimator.groups import keys_of
 from cwboost.estimator.input.labels import read_labels
@@ -18,6 +17,7 @@ from cwboost.estimator.problem import check_missing
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.faults import add_note
 from cwboost.support.checks import unmasked
+from cwboost.support.weights import check_total, check_weight
 
 
 @dataclass(frozen=True, eq=False)
