@@ -143,7 +143,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, categories_, family_, n_iter_
+    classes_, n_features_in_, feature_names_in_, categories_, family_, model_, n_iter_
         As of `CWBoostClassifier`.
     ensemble_ : Ensemble
         Coefficients and offsets, as g = (alpha - beta) / 2 + (alpha + beta) / 2 h.

@@ -53,7 +53,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, categories_, family_, n_iter_
+    classes_, n_features_in_, feature_names_in_, categories_, family_, model_, n_iter_
         As of `CWBoostClassifier`.
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)

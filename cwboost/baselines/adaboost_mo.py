@@ -86,7 +86,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
     Attributes
     ----------
     code_ : ndarray of shape (n_classes, n_bits), int8
-    classes_, n_features_in_, feature_names_in_, categories_, family_, n_iter_
+    classes_, n_features_in_, feature_names_in_, categories_, family_, model_, n_iter_
         As of `CWBoostClassifier`.
     ensemble_ : Ensemble
         Its scores are the scores of the bits.

@@ -3,15 +3,15 @@
 import doctest
 import inspect
 import re
+from ast import literal_eval
 from importlib import import_module
 
+import pandas as pd
 import pytest
 from import_graph import ROOT
+from sklearn.base import ClassifierMixin
 
 MODULES = ["callbacks", "dask", "datasets", "hookspecs", "kernels", "plotting"]
-SECTION = re.compile(
-    r"^(?:Other )?Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", re.MULTILINE | re.DOTALL
-)
 
 
 def public(module):
@@ -39,12 +39,18 @@ def described(name, found):
             yield f"{name}.{member}", value, [doc and inspect.cleandoc(doc) for doc in docs]
 
 
+def entries(text, title="(?:Other )?Parameters"):
+    """Yield each name that a section of a docstring describes, and what its line has beside."""
+    sections = re.findall(rf"^{title}\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", text, re.M | re.S)
+    for line in "".join(sections).splitlines():
+        if re.match(r"[*\w]", line):
+            names, _, kind = line.partition(":")
+            yield from ((name.strip(" *"), kind) for name in names.split(","))
+
+
 def parameters_of(text):
     """Parameters that a docstring describes: in their sections, or in a sentence."""
-    lines = [line for section in SECTION.findall(text) for line in section.splitlines()]
-    heads = [line.partition(":")[0] for line in lines if re.match(r"[*\w]", line)]
-    names = {name.strip(" *") for head in heads for name in head.split(",")}
-    return names | set(re.findall(r"`+\**(\w+)`+", text))
+    return {name for name, _ in entries(text)} | set(re.findall(r"`+\**(\w+)`+", text))
 
 
 def referred_to(text):
@@ -76,6 +82,51 @@ def test_every_public_name_and_parameter_is_described(name):
             missing += [f"{what}({parameter})" for parameter in sorted(taken - known)]
     assert n_parameters
     assert missing == []
+
+
+def value(written):
+    """The default that a docstring states: a literal, else text such as the name of a class."""
+    try:
+        return literal_eval(written)
+    except (SyntaxError, ValueError):
+        return written
+
+
+@pytest.mark.parametrize("name", ["cwboost", *(f"cwboost.{name}" for name in MODULES)])
+def test_stated_defaults_are_those_of_the_signature(name):
+    wrong, n_stated = [], 0
+    for where, found in public(import_module(name)):
+        for what, member, (text, *_) in described(where, found):
+            stated = [(one, kind) for one, kind in entries(text or "") if "default=" in kind]
+            try:
+                known = inspect.signature(member).parameters if stated else {}
+            except ValueError:  # compiled, without a signature
+                continue
+            n_stated += len(stated)
+            wrong += [
+                f"{what}({parameter}={known[parameter].default!r})"
+                for parameter, kind in stated
+                if known[parameter].default != value(kind.partition("default=")[2])
+            ]
+    assert n_stated or name == "cwboost.hookspecs"
+    assert wrong == []
+
+
+CLASSIFIERS = [
+    one
+    for _, one in public(import_module("cwboost"))
+    if inspect.isclass(one) and issubclass(one, ClassifierMixin)
+]
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_the_attributes_of_a_fitted_classifier_are_described(kind):
+    """Those that `fit` sets, and no others."""
+    X = pd.DataFrame({"size": range(60), "colour": pd.Categorical(list("ab") * 30)})
+    clf = kind().fit(X, X["size"] > 30)
+    known = {name for name, _ in entries(inspect.getdoc(kind), "Attributes")}
+    assert {name for name in vars(clf) if name[0] != "_" and name[-1] == "_"} <= known
+    assert [name for name in sorted(known) if not hasattr(clf, name)] == []
 
 
 def examples():
