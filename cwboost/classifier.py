@@ -131,8 +131,8 @@ class CWBoostClassifier(BoostingClassifier):
     correction : {"stagewise", "total"}, default="stagewise"
         "stagewise" corrects only the new coefficients of each round (CW-1): a round grows one tree
         for all classes, and every class takes its own step in every leaf. "total" corrects all of
-        them (CW, the method of the paper); with it, and with constraints, a round grows one tree
-        per class, with outputs -1 and +1.
+        them (CW, the method of the paper); with it, and with `monotonic_cst`, a round grows one
+        tree per class, with outputs -1 and +1.
     C : float or None, default=None
         Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
         "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
@@ -167,8 +167,9 @@ class CWBoostClassifier(BoostingClassifier):
         family claims), gap, max_violation (at the solver's last violation scan, before its last
         pass; NaN if stage-wise), n_nonzero, pricing_seconds, solver_seconds, train_error,
         valid_error (NaN without X_val and early stopping); with early stopping also ``valid_`` and
-        the name of the measure; NAME_error, NAME_logloss and that measure of each set in
-        `eval_sets`. The scores of an init model are out of sample in objective and train_error.
+        the name of the measure; NAME_error, NAME_logloss (at the scale best for the set) and that
+        measure of each set in `eval_sets`. The scores of an init model are out of sample in
+        objective and train_error.
     n_iter_ : int
         Number of rounds trained.
     best_iteration_ : int
@@ -312,8 +313,8 @@ class CWBoostClassifier(BoostingClassifier):
         sample_weight_val : array-like of shape (n_val,), >= 0, default=None
             Weights of these examples in every measure.
         eval_sets : dict, default=None
-            Further examples whose error and log loss the history records, by name: (X, y) or
-            (X, y, sample_weight).
+            Further examples whose error and log loss, at the scale that is best for them, the
+            history records, by name: (X, y) or (X, y, sample_weight).
 
         Returns
         -------
@@ -359,7 +360,9 @@ class CWBoostClassifier(BoostingClassifier):
         """Return a model with fewer columns: solve for all coefficients at once over its columns.
 
         The solve is totally corrective, whatever `correction` trained the columns, and gives most
-        of them coefficient zero; these are left out. This classifier does not change.
+        of them coefficient zero; these are left out. Of a tree that all classes share, the signs of
+        each class are a column, hence a tree of its own: at the same size, the first rounds of such
+        a model have the lower error. This classifier does not change.
 
         Parameters
         ----------

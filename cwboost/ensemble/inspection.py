@@ -13,7 +13,7 @@ from cwboost.kernels.additive import AdditiveScores
 
 @dataclass(frozen=True)
 class ClassColumns:
-    """The weak learners of one class, by decreasing coefficient.
+    """The weak learners of one class, by decreasing absolute coefficient.
 
     Parameters
     ----------

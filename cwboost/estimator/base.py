@@ -233,7 +233,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Those of the AdaBoost classifiers are the ones at which their losses are least.
         `CWBoostClassifier` fits the scale (see its parameter `probability_scale`). If a holdout run
-        did so, the first `n_estimators` rounds have a scale of their own. Elsewhere it is
+        did so, the first `n_estimators` rounds have a scale of their own. Other classifiers have
         2, which inverts the loss: the minimiser of the expected pairwise exponential loss has
         exp(F_y) proportional to sqrt(P(y | x)). A model that fits its training data closely is
         then overconfident; see `calibrate`.
@@ -432,7 +432,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return importances
 
     def class_columns(self, label: object) -> inspection.ClassColumns:
-        """Return the weak learners of one class, by decreasing coefficient.
+        """Return the weak learners of one class, by decreasing absolute coefficient.
+
+        Of two classes, one may have all learners, since only the difference of the scores counts.
 
         Parameters
         ----------

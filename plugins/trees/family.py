@@ -39,9 +39,10 @@ NO_LIMIT = np.iinfo(np.int64).max
 
 
 class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
-    """Binary trees with leaves -1 and +1, grown greedily on binned features.
+    """Binary trees, grown greedily on binned features.
 
-    The defaults are those that generalise best in stage-wise boosting with shrinkage.
+    In stage-wise training a leaf has a step per class, else it is -1 or +1. The defaults are those
+    that generalise best in stage-wise boosting with shrinkage.
 
     Parameters
     ----------
