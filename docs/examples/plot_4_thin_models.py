@@ -6,8 +6,9 @@ Keep some weak learners of a trained model, with new coefficients.
 """
 
 # %%
-# Stage-wise training never corrects an earlier round, so its models are large. ``thin`` solves
-# for all coefficients at once. The smaller C is, the more of them end at zero and are left out.
+# Stage-wise training never corrects an earlier round, so a model of stumps or projections has many.
+# ``thin`` solves for all coefficients at once. The smaller C is, the more of them end at zero and
+# are left out.
 from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier
@@ -16,7 +17,7 @@ from cwboost.datasets import load_vowel
 X, y = load_vowel(return_X_y=True)
 X_train, X_rest, y_train, y_rest = train_test_split(X, y, stratify=y, random_state=0)
 clf = CWBoostClassifier(
-    "tree",
+    "projection",
     init=None,
     n_estimators=150,
     random_state=0,
