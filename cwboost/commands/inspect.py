@@ -1,11 +1,11 @@
 """Show what a saved model consists of: summary, classes, importances, strongest weak learners.
 
-Loss and training error are means over the training examples, which the base scores of an init model
-leave out; without one, the loss is 1 before the first round. The gap between the objective and its
-lower bound is a share of the objective. The strongest weak learners are those of largest
-coefficient. A weak learner answers +1 or -1, as the last column describes; its edge in its round is
-a share of all weight before the first round; that of a tree in whose leaves all classes step is the
-sum of theirs.
+Loss and training error are means over the training examples, with out-of-sample scores of the init
+model; without one, the loss is 1 before the first round. The gap between the objective and its
+lower bound is a share of the objective. The strongest weak learners are those of largest absolute
+coefficient. A weak learner votes +1 or -1, as the last column describes, or is a tree that all
+classes share, with a step per leaf and class. Its edge in its round is a share of all weight before
+the first round; that of a shared tree is the sum over the classes.
 
     cwboost inspect model.cwb --top 20
     cwboost inspect model.cwb --json > model.json
