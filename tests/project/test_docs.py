@@ -1,7 +1,6 @@
-"""The pages name every public name, hook, capability, check and Cython function, and each other."""
+"""The pages name every public name, hook, capability, check and Cython function."""
 
 import re
-from collections import Counter
 from importlib import import_module
 
 import numpy as np
@@ -65,23 +64,6 @@ def test_every_capability_is_documented():
     table = page("plugins/contract.md").partition("(capabilities)=")[2]
     documented = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
     assert documented == list(cwboost.Capabilities.__dataclass_fields__)
-
-
-def test_every_page_is_in_the_sidebar_once():
-    entries = Counter()
-    for index in ("index.md", "plugins/index.md"):
-        folder = (PAGES / index).parent.relative_to(PAGES)
-        for body in re.findall(
-            r"^```\{toctree\}\n(.*?)^```", (PAGES / index).read_text(encoding="utf-8"), re.M | re.S
-        ):
-            names = [line for line in body.split() if not line.startswith(":")]
-            entries.update(
-                (folder / name).as_posix()
-                for name in names
-                if (PAGES / folder / f"{name}.md").exists()
-            )
-    pages = {path.relative_to(PAGES).with_suffix("").as_posix() for path in PAGES.rglob("*.md")}
-    assert entries == Counter(pages - {"index"})
 
 
 PATH = re.compile(r"`((?:[a-z_][\w]*/)*[a-z_][\w]*\.(?:pyx|pxd|py|h)|(?:[a-z_]\w*/)+)`")
