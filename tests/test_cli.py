@@ -48,12 +48,7 @@ def test_status_and_arguments_reach_the_command(trial):
 
 
 @pytest.mark.parametrize(
-    "argv",
-    [
-        ["no-such-command"],
-        ["trial", "--size", "x"],
-        ["trial", "--colour"],
-    ],
+    "argv", [["no-such-command"], ["trial", "--size", "x"], ["trial", "--colour"]]
 )
 def test_wrong_usage_is_status_2(trial, argv, capsys):
     with pytest.raises(SystemExit) as caught:

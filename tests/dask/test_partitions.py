@@ -12,14 +12,7 @@ from scipy import sparse
 from sklearn.dummy import DummyClassifier
 from wave_family import Waves
 
-from cwboost import (
-    Division,
-    MixedFamily,
-    ProjectionFamily,
-    SklearnFamily,
-    StumpFamily,
-    TreeFamily,
-)
+from cwboost import Division, MixedFamily, ProjectionFamily, SklearnFamily, StumpFamily, TreeFamily
 from cwboost.automatic import recipe
 from cwboost.dask.held_out import holdout_run
 from cwboost.datasets import load_vowel

@@ -151,12 +151,7 @@ DAMAGED = [
     (idx.read_mnist, IDX, b"", "must be an IDX file"),
     (idx.read_mnist, IDX, b"\0\0\x0d\x01" + bytes(8), "must be an IDX file of unsigned bytes"),
     (idx.read_mnist, IDX, HEAD + b"\x03\0\0", "must be an IDX file"),
-    (
-        idx.read_mnist,
-        IDX,
-        HEAD + struct.pack(">BI", 1, 5) + b"abcd",
-        r"for shape \[5\], got 4",
-    ),
+    (idx.read_mnist, IDX, HEAD + struct.pack(">BI", 1, 5) + b"abcd", r"for shape \[5\], got 4"),
     (
         idx.read_mnist,
         IDX,

@@ -56,10 +56,7 @@ def test_importances_need_a_flat_form():
 
 NOISY = {"stump": "stump", "mixed": ["stump", "tree"], "auto": "auto", "projection": "projection"}
 NOISY |= {f"depth {depth}": get_family("tree")(max_depth=depth) for depth in (1, 2, 5, 8, None)}
-NOISY |= {
-    "edge": get_family("tree")(criterion="edge"),
-    "linear": SklearnFamily(RidgeClassifier()),
-}
+NOISY |= {"edge": get_family("tree")(criterion="edge"), "linear": SklearnFamily(RidgeClassifier())}
 
 
 @pytest.mark.parametrize(

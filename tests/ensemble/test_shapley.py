@@ -10,12 +10,7 @@ from models import paper
 from scipy import sparse
 from sklearn.linear_model import RidgeClassifier
 
-from cwboost import (
-    CWBoostClassifier,
-    MixedFamily,
-    SklearnFamily,
-    get_family,
-)
+from cwboost import CWBoostClassifier, MixedFamily, SklearnFamily, get_family
 from cwboost.ensemble.shapley import shapley_values, tree_shapley
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.tree_learners import TreeLearners

@@ -108,14 +108,6 @@ def test_training_goes_on_with_the_same_columns_and_kind_of_learner_only(what):
     assert clf.n_iter_ == 2
 
 
-def test_the_init_model_of_a_file_is_fitted_again(tmp_path):
-    init = LogisticRegression(C=0.01, max_iter=2000)
-    fit(made("error", init)).save(tmp_path / "model", training_state=True)
-    assert_same_training(
-        fit(load_model(tmp_path / "model"), n_estimators=9), fit(made("error", init, 9))
-    )
-
-
 @pytest.mark.parametrize("init", ["auto", "kernel", LogisticRegression(max_iter=2000)])
 @pytest.mark.parametrize("together", ["groups", "cv", None])
 def test_a_continuation_begins_with_the_same_base_scores(init, together):

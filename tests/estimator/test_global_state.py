@@ -19,13 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
-from cwboost import (
-    CWBoostClassifier,
-    ProjectionFamily,
-    SklearnFamily,
-    StumpFamily,
-    TreeFamily,
-)
+from cwboost import CWBoostClassifier, ProjectionFamily, SklearnFamily, StumpFamily, TreeFamily
 from cwboost.kernels.one_thread import one_thread
 
 X, Y = load_iris(return_X_y=True)

@@ -15,13 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cwboost import (
-    CWBoostClassifier,
-    FittedInit,
-    InitModel,
-    get_init,
-    pack_outputs,
-)
+from cwboost import CWBoostClassifier, FittedInit, InitModel, get_init, pack_outputs
 from cwboost.families.init_models import SklearnInit, resolve_init
 from cwboost.kernels import softmax
 from cwboost.master import RestrictedMaster, largest

@@ -115,12 +115,6 @@ def test_arrow_data_of_other_libraries_needs_pyarrow(monkeypatch):
         small().fit(table, Y)
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS[1:])
-def test_the_other_classifiers(classifier):
-    clf = classifier(weak_learner="stump", n_estimators=12, random_state=0).fit(frame(), Y)
-    assert clf.score(frame(), Y) > 0.8
-
-
 def test_unseen_categories_count_as_missing():
     X = frame()
     clf = small().fit(X, Y)

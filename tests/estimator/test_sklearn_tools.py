@@ -1,4 +1,4 @@
-"""Use with scikit-learn: names of data frames, HTML, tags, metadata routing."""
+"""Use with scikit-learn: names of data frames, tags, metadata routing."""
 
 import numpy as np
 import pytest
@@ -63,16 +63,6 @@ def test_names_are_checked_at_prediction(frame, vowel):
         small().fit(frame(X), y, X_val=shuffled, y_val=y)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         clf.predict(X)
-
-
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_html_shows_parameters_and_whether_the_classifier_is_fitted(classifier, vowel):
-    clf = small(classifier, weak_learner="stump")
-    before = clf._repr_html_()
-    after = clf.fit(*vowel)._repr_html_()
-    for html in (before, after):
-        assert all(name in html for name in clf.get_params(deep=False))
-    assert ("Not fitted" in before, "Not fitted" in after) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,7 @@ from tqdm import tqdm
 
 from cwboost.datasets import load
 from cwboost.experiments.methods import METHODS
-from cwboost.experiments.protocols import (
-    PROTOCOLS,
-    Batch,
-    PerClass,
-    Protocol,
-    Share,
-    prepare,
-)
+from cwboost.experiments.protocols import PROTOCOLS, Batch, PerClass, Protocol, Share, prepare
 from cwboost.experiments.runner import RoundClock, choose_C
 
 

@@ -1,9 +1,7 @@
 """Families by name: shipped ones, those of plugins, and unknown names; checks before their use."""
 
-import sys
-
 import pytest
-from plugin_folder import BUILT_IN, HEALTHY, assert_healthy_undisturbed, only_record
+from plugin_folder import BUILT_IN, only_record
 
 import cwboost
 from cwboost.families import examination
@@ -14,15 +12,6 @@ from cwboost.families.discovery import (
     list_plugins,
     resolve_weak_learner,
 )
-
-
-def test_a_plugin_is_found_by_name(healthy):
-    family = get_family("healthy")
-    assert family.__name__ == "ReferenceStump"
-    assert isinstance(resolve_weak_learner("healthy"), family)
-    assert cwboost.get_family("healthy") is family
-    assert_healthy_undisturbed()
-    assert only_record("healthy-dist").source == "healthy-dist 2.1"
 
 
 def test_an_unknown_name_lists_the_known_and_the_closest_and_no_traceback(healthy):
@@ -56,15 +45,6 @@ def test_public_names_resolve_and_others_do_not():
     assert set(cwboost.__all__) <= set(dir(cwboost))
     with pytest.raises(AttributeError, match="no attribute 'nothing_of_that_name'"):
         cwboost.nothing_of_that_name  # noqa: B018
-
-
-def test_built_ins_resolve_without_loading_third_parties(install):
-    install("healthy-dist", "2.1", **HEALTHY)
-    for name in BUILT_IN:
-        get_family(name)
-    assert "healthy_plugin" not in sys.modules
-    get_family("healthy")
-    assert "healthy_plugin" in sys.modules
 
 
 @pytest.fixture

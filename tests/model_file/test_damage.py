@@ -135,9 +135,7 @@ HOSTILE = [
     ("training_state", [3], "training_state must be a dict"),
     ("fitted.classes_", [np.array([0, 1, 1]), np.array([0.0, 1, np.nan])], "sorted and distinct"),
     ("fitted.classes_", [np.array([2]), np.zeros((3, 3))], "at least two labels"),
-    ("ensemble.value", [np.full(3, np.nan)], "'value' must have shape"),
     ("ensemble.learners.polarity", [np.zeros(3, np.int8)], "polarity has another length"),
-    ("ensemble.unknown", [np.zeros(3)], "arrays must be"),
 ]
 
 

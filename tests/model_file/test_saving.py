@@ -31,21 +31,6 @@ def model(reference):
     return trained(reference)
 
 
-def test_without_stages(reference, path):
-    clf = trained(reference, n_estimators=40)
-    clf.save(path)
-    whole = path.stat().st_size
-    clf.save(path, staged=False)
-    assert path.stat().st_size < whole
-    loaded = load_model(path)
-    np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
-    np.testing.assert_equal(loaded.history_, clf.history_)
-    with pytest.raises(ValueError, match="staged=True"):
-        loaded.predict(X, n_estimators=3)
-    assert clf.ensemble_.path.staged
-    clf.predict(X, n_estimators=3)
-
-
 def test_a_file_holds_at_most_so_many_classes(model, path, monkeypatch):
     model.save(path)
     monkeypatch.setattr(saving, "MAX_CLASSES", 3)
@@ -160,11 +145,7 @@ UNSAVED = [
     (lambda model: fitted(Unknown()), ValueError, "'nobody-has-it' must be registered"),
     (lambda model: fitted(Impostor()), ValueError, "is registered for another class"),
     (lambda model: fitted(init=GaussianNB()), TypeError, "init.*GaussianNB"),
-    (
-        lambda model: fitted(init=init_model()),
-        ValueError,
-        "the init model .* must be registered",
-    ),
+    (lambda model: fitted(init=init_model()), ValueError, "the init model .* must be registered"),
 ]
 
 

@@ -3,8 +3,6 @@
 import numpy as np
 from cwboost._kernels.fcd.row_sampling import draw_rows
 
-from cwboost import CWBoostClassifier
-from cwboost.datasets import load_vowel
 from cwboost.master import RestrictedMaster
 from cwboost.solvers import row_sampling
 from cwboost.solvers.row_sampling import RowSampler
@@ -58,16 +56,3 @@ def test_weights_of_the_priced_classes():
     assert np.shares_memory(weights, master.weights)
     weights, rows = RowSampler(0.5, 1).draw(master, np.random.default_rng(0))
     np.testing.assert_array_equal(weights[:, rows], 2.0 * master.weights[1:, rows])
-
-
-def test_training_claims_no_bound_and_does_not_depend_on_threads():
-    data = load_vowel()
-
-    def fit(**settings):
-        clf = CWBoostClassifier("stump", init=None, n_estimators=8, random_state=0, **settings)
-        return clf.fit(data.data, data.target)
-
-    one, two = fit(subsample=0.1), fit(subsample=0.1, n_jobs=2)
-    np.testing.assert_array_equal(one.history_["objective"], two.history_["objective"])
-    assert np.isnan(one.history_["dual_bound"]).all()
-    assert one.history_["objective"][-1] != fit().history_["objective"][-1]
