@@ -18,7 +18,8 @@ def plot_dependence(classifier, X, feature, label, *, background=None, ax=None):
     ----------
     classifier : fitted classifier with SHAP values
     X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-        Some hundred examples; one dot each, at the left if its value is missing.
+        Some hundred examples; one dot each, at the left if its value is missing, at the end of the
+        others if it is infinite.
     feature : int or str
         Index, or name if the training data had names.
     label : a label of ``classes_``
@@ -39,7 +40,7 @@ def plot_dependence(classifier, X, feature, label, *, background=None, ax=None):
     name = classifier._schema.feature_names[index]
     ax = new_axes(ax)
     ax.axhline(0.0, color="0.6", linewidth=0.8)
-    known = np.isfinite(column)
+    known = ~np.isnan(column)
     categories = classifier._schema.categories.get(index)
     if categories is not None:
         places = np.arange(len(categories))
@@ -47,8 +48,10 @@ def plot_dependence(classifier, X, feature, label, *, background=None, ax=None):
         # Side by side, in the order of the examples, so that a picture has the same bits again.
         column += np.linspace(-0.25, 0.25, len(column))
         ax.set_xlim(-0.5 - (not known.all()), len(categories) - 0.5)
+    finite = np.isfinite(column)
+    seen = column[finite] if finite.any() else np.zeros(1)
+    column = np.clip(column, seen.min(), seen.max())
     if not known.all():
-        seen = column[known] if known.any() else np.zeros(1)
         left, gap = seen.min(), 0.05 * np.ptp(seen) or 1.0
         if categories is not None:
             left, gap = 0.0, 1.0

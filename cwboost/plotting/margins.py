@@ -11,12 +11,12 @@ from cwboost.plotting.axes import new_axes
 def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
     """Plot the cumulative distribution of the examples' smallest margins.
 
-    The smallest margin is the score of the example's class minus the largest other score, divided
-    by the sum of the absolute values of all coefficients; the curve crosses 0 at the error rate.
+    The smallest margin is the score of the example's class minus the largest other score; the curve
+    crosses 0 at the error rate.
 
     Parameters
     ----------
-    classifier : fitted classifier with one score per class
+    classifier : fitted classifier
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     n_estimators : int, optional
@@ -34,14 +34,13 @@ def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
     rows = np.arange(len(own))
     own_scores = scores[rows, own]
     scores[rows, own] = -np.inf
-    total = np.abs(classifier.ensemble_.coef(n_estimators).data).sum()
-    margins = np.sort(own_scores - scores.max(axis=1)) / (total if total > 0 else 1.0)
+    margins = np.sort(own_scores - scores.max(axis=1))
     ax = new_axes(ax)
     ax.step(margins, np.arange(1, len(margins) + 1) / len(margins), where="post")
     ax.axvline(0.0, color="0.6", linewidth=0.8)
     ax.set(
         title="Margins: right of zero, the prediction is right",
-        xlabel="smallest margin / sum of coefficients",
+        xlabel="smallest margin",
         ylabel="fraction of examples",
         ylim=(0, 1),
     )

@@ -20,7 +20,7 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
 
     Parameters
     ----------
-    classifier : fitted classifier of stumps
+    classifier : fitted classifier of stumps, without an init model
     feature : int or str
         Index, or name if the training data had names.
     classes : array-like of labels, optional
@@ -37,8 +37,19 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     -------
     matplotlib Axes
         A column of categories has a step for each of them.
+
+    Raises
+    ------
+    TypeError
+        If the scores are not sums of functions of one feature each: learners are no stumps, or
+        there is an init model.
     """
     require_votes(classifier)
+    if classifier.init_ is not None:
+        raise TypeError(
+            "classifier must be without an init model, whose scores are no sum of functions of one "
+            f"feature each, got init={classifier.init_.model.name!r}: use plot_dependence"
+        )
     names = getattr(classifier, "feature_names_in_", None)
     index = place_of(feature, names, classifier.n_features_in_, "feature")
     known = classifier.classes_

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import count
+from numbers import Integral
 
 import numpy as np
 
 from cwboost.ensemble.describing import LISTED, terms_of
 from cwboost.ensemble.tables import tree_rows
 from cwboost.plotting.axes import new_axes
+from cwboost.support.checks import check_number
 
 
 def plot_tree(classifier, learner: int = 0, *, max_depth: int = 4, ax=None):
@@ -34,10 +36,8 @@ def plot_tree(classifier, learner: int = 0, *, max_depth: int = 4, ax=None):
     """
     ensemble = classifier.ensemble_
     learners = ensemble.learners
-    if not 0 <= learner < len(learners):
-        raise ValueError(f"learner must lie in 0..{len(learners) - 1}, got {learner!r}")
-    if isinstance(max_depth, bool) or not isinstance(max_depth, (int, np.integer)) or max_depth < 0:
-        raise ValueError(f"max_depth must be an int of at least 0, got {max_depth!r}")
+    check_number("learner", learner, Integral, 0, len(learners) - 1)
+    check_number("max_depth", max_depth, Integral, 0)
     trees = learners.take([learner]).flat_form()
     if trees is None:
         raise TypeError(

@@ -98,9 +98,9 @@ def test_plot_tree(clf):
     assert len(texts) == len(nodes) + 2 and len(ax.lines) == len(nodes) - 1
     assert texts[-2:] == ["no", "yes"] and ax.texts[-2].get_position() < ax.texts[-1].get_position()
     assert texts[0].startswith(f"{nodes['feature'].iloc[0]} > {nodes['threshold'].iloc[0]:.4g}")
-    with pytest.raises(ValueError, match="learner must lie in"):
+    with pytest.raises(ValueError, match="learner must be >= 0 and <= "):
         plot_tree(clf, 99)
-    with pytest.raises(ValueError, match="max_depth must be an int of at least 0, got -1"):
+    with pytest.raises(ValueError, match="max_depth must be >= 0, got -1"):
         plot_tree(clf, max_depth=-1)
 
 

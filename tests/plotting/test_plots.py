@@ -11,7 +11,7 @@ from models import paper
 from reference_family import ReferenceStump
 from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier
+from cwboost import AdaBoostECCClassifier, AdaBoostMOClassifier, CWBoostClassifier
 from cwboost.ensemble import inspection
 from cwboost.plotting import (
     plot_calibration,
@@ -59,20 +59,23 @@ def test_plot_history_with_a_dual_bound():
         plot_history(fitted, "error")
 
 
-def test_plot_margins_crosses_zero_at_the_error_rate(clf):
-    noisy = np.array(NAMES[Y])
-    noisy[:15] = "virginica"
-    ax = plot_margins(clf, X, noisy)
-    margins, share = ax.lines[0].get_data()
-    assert np.all(np.diff(margins) >= 0) and margins[0] >= -1 and margins[-1] <= 1
-    assert share[margins < 0].max() == pytest.approx(np.mean(clf.predict(X) != noisy))
-    plot_margins(clf, X, noisy, n_estimators=3)
-
-
-def test_plot_margins_of_two_classes():
-    clf = paper(ReferenceStump(share=0.5), n_estimators=4).fit(X, Y == 2)
-    margins, share = plot_margins(clf, X, Y == 2).lines[0].get_data()
-    assert share[margins < 0].max(initial=0) == pytest.approx(1 - clf.score(X, Y == 2))
+@pytest.mark.parametrize("labels", [NAMES[Y], Y == 2], ids=["three", "two"])
+@pytest.mark.parametrize(
+    "make", [CWBoostClassifier, paper, AdaBoostECCClassifier, AdaBoostMOClassifier]
+)
+def test_margins_are_differences_of_scores(make, labels):
+    """With an init model, graded learners, constants or decoded scores too."""
+    model = make(n_estimators=9, random_state=0).fit(X, labels)
+    noisy = labels[np.arange(-15, 135)]
+    for n in (None, 3):
+        margins, share = plot_margins(model, X, noisy, n_estimators=n).lines[0].get_data()
+        wrong = model.predict(X, n) != noisy
+        assert share[margins < 0].max() == pytest.approx(wrong.mean())
+        scores = model.decision_function(X, n)
+        scores = np.c_[0 * scores, scores] if scores.ndim == 1 else scores
+        own = model.classes_ == noisy[:, None]
+        least = scores[own] - np.where(own, -np.inf, scores).max(axis=1)
+        np.testing.assert_array_equal(margins, np.sort(least))
 
 
 def test_plot_importances(clf):
@@ -104,6 +107,13 @@ def test_plot_shape_of_categories_has_a_step_for_each():
     for text, height in zip(ax.get_xticklabels(), ax.patches[-1].get_data().values):
         row = frame.iloc[[list(kind).index(text.get_text())]]
         assert height == pytest.approx(clf.explain(row).values[0, 0, 1])
+
+
+def test_plot_shape_refuses_scores_that_are_no_sums_over_features():
+    for model in (CWBoostClassifier("stump", init="kernel"), CWBoostClassifier("tree", init=None)):
+        model.set_params(n_estimators=2).fit(X, Y)
+        with pytest.raises(TypeError, match="functions of one feature each, got"):
+            plot_shape(model, 0)
 
 
 def test_plot_shape_by_name_and_of_an_unused_feature():
@@ -183,6 +193,9 @@ def test_the_dependence_of_features_of_trees():
     places = np.rint(np.delete(x, np.s_[::10])).astype(int)
     shown = np.array([text.get_text() for text in ax.get_xticklabels()], dtype=float)[places]
     np.testing.assert_array_equal(shown, np.delete(frame[:, 1], np.s_[::10]))
+    frame[:2, 2] = -np.inf, np.inf  # not missing, but the least and the largest
+    x = plot_dependence(model, frame, 2, "virginica").collections[0].get_offsets()[:, 0]
+    assert x[0] == x[2:].min() == frame[2:, 2].min() and x[1] == frame[2:, 2].max()
 
 
 def test_the_holdout_runs():
