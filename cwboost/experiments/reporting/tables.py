@@ -63,7 +63,7 @@ def _methods(results: Results) -> pd.DataFrame:
             "choice of C s": _spread(seconds.map(_total), 2),
             "runs": runs.groupby(level=GROUP, sort=False).size().map(str),
         }
-    ).replace(r"^nan.*", "-", regex=True)
+    )
 
 
 def _powers(C: pd.Series) -> str:
@@ -77,13 +77,13 @@ def _total(seconds) -> float:
 def _paired(errors: pd.DataFrame) -> pd.DataFrame:
     """Return CW's test error less a method's on the same splits, with standard errors."""
     others = errors.drop("CW", level="method")
-    less = (_of(errors, "CW").reindex(others.index) - others).dropna(how="all")
+    own = _of(errors, "CW").reindex(others.index)
+    less = (own - others)[own.notna().any(axis=1)]
     groups = less.groupby(level=GROUP, sort=False)
-    counts = groups.size()
-    spread = groups.std().div(counts**0.5, axis=0)
-    table = _text(mean(less), "+.1f") + spread.map(lambda s: "" if np.isnan(s) else f" ± {s:.1f}")
-    lower = (less.iloc[:, -1] < 0).groupby(level=GROUP, sort=False).sum()
-    table["lower at the end"] = lower.map(str) + " of " + counts.map(str)
+    table = _with_spread(mean(less), groups.std().div(groups.size() ** 0.5, axis=0), "+.1f")
+    last = less.iloc[:, -1].groupby(level=GROUP, sort=False)
+    lower = last.agg(lambda differences: (differences < 0).sum())
+    table["lower at the end"] = lower.map(str) + " of " + last.count().map(str)
     return table
 
 
@@ -164,9 +164,16 @@ def _rounds(runs: pd.DataFrame) -> pd.Series:
 
 def _spread(values: pd.Series, digits: int) -> pd.Series:
     """Return means and standard deviations over the runs as text."""
-    form = f"{{:.{digits}f}}".format
-    spread = values.groupby(level=GROUP, sort=False).std()
-    return mean(values).map(form) + spread.map(lambda s: "" if np.isnan(s) else f" ± {form(s)}")
+    return _with_spread(mean(values), values.groupby(level=GROUP, sort=False).std(), f".{digits}f")
+
+
+def _with_spread(means, spread, form: str):
+    """Return means as text, a dash for NaN, with their spread behind a "±" if both are known."""
+    known = spread.where(means.notna())
+    form_of_spread = form.removeprefix("+")
+    return _text(means, form) + known.map(
+        lambda s: "" if np.isnan(s) else f" ± {s:{form_of_spread}}"
+    )
 
 
 def _text(values, form: str):
