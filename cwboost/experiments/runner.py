@@ -11,24 +11,26 @@ from cwboost.experiments.methods import Method
 from cwboost.experiments.protocols import Split
 
 HOLD_OUT = 0.25
-CURVES = ("objective", "pricing_seconds", "solver_seconds", "train_error")
+CURVES = ("objective", "solver_seconds", "train_error")
 
 
 class RoundClock:
     """Callback that advances a progress bar, records the time and stops training at a limit.
 
-    It measures processor time, which stays comparable on a busy machine.
+    It measures processor time, which stays comparable on a busy machine, and the wall time
+    `seconds`, which the history is measured in. Both begin before the data are bound.
     """
 
     def __init__(self, bar, limit=None):
         self.limit = limit
         self.bar = bar
         self.stopped = False
-        self.cpu_seconds = []
+        self.cpu_seconds, self.seconds = [], []
         self._start = process_time()
 
     def on_round_end(self, state) -> bool:
         self.cpu_seconds.append(process_time() - self._start)
+        self.seconds.append(state.seconds)
         self.bar.update(1)
         self.stopped = self.limit is not None and self.cpu_seconds[-1] > self.limit
         return self.stopped
@@ -62,8 +64,8 @@ def choose_C(method: Method, split: Split, rounds, parameters, bar) -> dict:
 def train_and_measure(method: Method, split: Split, rounds, parameters, bar, limit=None) -> dict:
     """Train and measure every round.
 
-    The dict has why training ended, and lists with one entry per round: test error, processor
-    time so far, what `_size` returns, and those `CURVES` that the history has.
+    The dict has why training ended, and lists with one entry per round: test error, processor and
+    wall time so far, what `_size` returns, and those `CURVES` that the history has.
     """
     clock = RoundClock(bar, limit)
     model = method.make(n_estimators=rounds, callbacks=[clock], **parameters)
@@ -76,6 +78,7 @@ def train_and_measure(method: Method, split: Split, rounds, parameters, bar, lim
         "settings": _settings(model),
         "test_error": test_error,
         "cpu_seconds": [_number(value) for value in clock.cpu_seconds],
+        "seconds": [_number(value) for value in clock.seconds],
     }
     for name in CURVES:
         if name in model.history_:

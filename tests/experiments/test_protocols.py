@@ -1,6 +1,7 @@
 """The paper's protocols: splits, features, the choice of C."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -92,7 +93,8 @@ def test_clock_stops_at_its_limit(monkeypatch):
     monkeypatch.setattr("cwboost.experiments.runner.process_time", lambda: float(next(seconds)))
     bar = tqdm(disable=True)
     clock = RoundClock(bar, limit=2.5)
-    assert [clock.on_round_end(None) for _ in range(3)] == [False, False, True]
-    assert clock.stopped and clock.cpu_seconds == [1.0, 2.0, 3.0]
+    state = SimpleNamespace(seconds=7.0)
+    assert [clock.on_round_end(state) for _ in range(3)] == [False, False, True]
+    assert clock.stopped and clock.cpu_seconds == [1.0, 2.0, 3.0] and clock.seconds == [7.0] * 3
     endless = RoundClock(bar)
-    assert endless.on_round_end(None) is False and not endless.stopped
+    assert endless.on_round_end(state) is False and not endless.stopped

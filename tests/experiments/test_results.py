@@ -13,7 +13,7 @@ from cwboost.experiments.protocols import PROTOCOLS, Split
 from cwboost.experiments.records import Records
 from cwboost.experiments.reporting import tables
 from cwboost.experiments.reporting.report import write_report
-from cwboost.experiments.reporting.summary import Results, mean, rounds_to_reach
+from cwboost.experiments.reporting.summary import Results, _curve, mean, rounds_to_reach
 from cwboost.experiments.reporting.tables import method_tables, solver_tables
 from cwboost.experiments.reproduce import Study
 from cwboost.experiments.revision import code_digest
@@ -78,9 +78,9 @@ def results(tmp_path):
                         "stopped": (method, run) in cut,
                         "test_error": errors,
                         "objective": [10 * error for error in errors],
-                        "pricing_seconds": [0.25] * n,
                         "solver_seconds": [0.75] * n,
                         "cpu_seconds": [2.0 * (i + 1) for i in range(n)],
+                        "seconds": [1.0 * (i + 1) for i in range(n)],
                         "n_nonzero": [2 * (i + 1) for i in range(n)],
                         "n_learners": [i + 1 for i in range(n)],
                         "selection_nonzero": {"100": 6},
@@ -123,10 +123,15 @@ def test_a_run_that_ended_keeps_its_last_error_and_one_that_was_cut_does_not(res
     assert rounds_to_reach(errors, pd.Series({"VOWEL": 0.45})).tolist() == [1]
 
 
-def test_times_are_shared_by_pricing_and_solver(results):
+def test_the_solver_has_its_share_of_each_round(results):
     _, one = results(CW=[[0.5, 0.4, 0.3]])
     assert np.allclose(one.at("cpu_seconds"), [[2.0, 4.0, 6.0]])
     assert np.allclose(one.at("solver_cpu_seconds"), [[1.5, 3.0, 4.5]])
+    # The data were bound before the first round, for twice as long.
+    bound = {"cpu_seconds": [6.0, 8.0, 10.0], "seconds": [3.0, 4.0, 5.0]}
+    assert np.allclose(
+        _curve(bound | {"solver_seconds": [0.75] * 3}, "solver_cpu_seconds"), [1.5, 3.0, 4.5]
+    )
 
 
 def test_tables_of_methods(results, monkeypatch):
@@ -149,6 +154,19 @@ def test_tables_of_methods(results, monkeypatch):
     assert compact["CW"] == ["2", "2", "4", "4.00", "0.8", "40.00"]
     assert compact["Ada.MH"][0] == "never" and compact["MultiBoost"][4] == "1"
     assert cells(parts["sparse"])["MultiBoost"] == ["1.50 ± 0.00", "2.00 ± 0.00"]
+
+
+def test_cut_runs_are_no_numbers(results, monkeypatch):
+    """A mean is over all runs of a method, and only runs that both have finished are compared."""
+    monkeypatch.setattr(tables, "AT_ROUNDS", (1, 2))
+    runs = {"CW": [[0.3, 0.3, 0.3]] * 2, "Ada.MO": [[0.5, 0.4, 0.2], [0.5]]}
+    _, found = results(cut=[("Ada.MO", 1)], **runs)
+    assert cells(method_tables(found, {})["paired"])["Ada.MO"] == [
+        "-20.0 ± 0.0",
+        "-",
+        "-",
+        "0 of 1",
+    ]
 
 
 def test_tables_of_solvers(results, monkeypatch):

@@ -44,11 +44,10 @@ class Results:
 def _curve(run, name: str) -> np.ndarray:
     if name != "solver_cpu_seconds":
         return np.array(run[name], dtype=np.float64)
-    # The part of "cpu_seconds" spent in the solver, by its fraction of each round.
-    solver = np.array(run["solver_seconds"])
-    timed = solver + np.array(run["pricing_seconds"])
-    spent = np.diff(run["cpu_seconds"], prepend=0.0)
-    return np.cumsum(spent * solver / np.maximum(timed, 1e-12))
+    # The part of "cpu_seconds" spent in the solver, by its fraction of the wall time of each round,
+    # of which the first has the binding of the data before it.
+    spent, passed = (np.diff(run[name], prepend=0.0) for name in ("cpu_seconds", "seconds"))
+    return np.cumsum(spent * np.array(run["solver_seconds"]) / np.maximum(passed, 1e-12))
 
 
 def mean(values):
