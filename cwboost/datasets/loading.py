@@ -49,13 +49,14 @@ def load(name, data_dir=None, *, check=True):
     """
     dataset = name if isinstance(name, DataSet) else find(name)
     arrays, used = _read(dataset, data_dir)
-    bunch = Bunch(name=dataset.name, format=used, image_shape=dataset.image_shape, **arrays)
-    for key in ("y_train", "y_test", "y"):
-        if key in bunch:
-            bunch[key] = bunch[key].astype(np.int64)
-    y = bunch.y if "y" in bunch else bunch.y_train
-    bunch.setdefault("target_names", np.array([str(c) for c in range(int(y.max()) + 1)]))
-    _check_shapes(bunch)
+    about = {"name": dataset.name, "format": used, "image_shape": dataset.image_shape}
+    bunch = Bunch(**arrays | about)
+    n_classes = 0
+    for part in ("",) if "X" in bunch else ("_train", "_test"):
+        labels = _checked_labels(bunch, part)
+        bunch[f"y{part}"] = labels
+        n_classes = max(n_classes, int(labels.max()) + 1)
+    bunch.setdefault("target_names", np.array([str(c) for c in range(n_classes)]))
     if check:
         _check_figures(dataset, bunch)
     return bunch
@@ -98,18 +99,22 @@ def _absent_message(dataset: DataSet, data_dir) -> str:
     )
 
 
-def _check_shapes(bunch) -> None:
-    for part in ("", "_train", "_test"):
-        if f"X{part}" not in bunch:
-            continue
-        X, y = bunch[f"X{part}"], bunch[f"y{part}"]
-        if X.ndim != 2 or y.shape != (len(X),):
-            raise ValueError(
-                f"{bunch.name}: X{part} must be 2-d with one label per row, got shapes {X.shape} "
-                f"and {y.shape}"
-            )
-        if y.size == 0 or y.min() < 0:
-            raise ValueError(f"{bunch.name}: y{part} must hold labels from 0, got {y[:5].tolist()}")
+def _checked_labels(bunch, part: str) -> np.ndarray:
+    """Check the arrays of a part and return its labels as int64."""
+    X, y = bunch[f"X{part}"], bunch[f"y{part}"]
+    if X.ndim != 2 or y.shape != (len(X),):
+        raise ValueError(
+            f"{bunch.name}: X{part} must be 2-d with one label per row, got shapes {X.shape} "
+            f"and {y.shape}"
+        )
+    width = (X if part == "" else bunch.X_train).shape[1]
+    if X.shape[1] != width:
+        raise ValueError(f"{bunch.name}: X{part} must have {width} columns, got {X.shape[1]}")
+    if not (y.size and y.dtype.kind in "biuf" and (y >= 0).all() and (y == np.floor(y)).all()):
+        raise ValueError(
+            f"{bunch.name}: y{part} must hold whole labels from 0, got {y[:5].tolist()}"
+        )
+    return y.astype(np.int64)
 
 
 def _check_figures(dataset: DataSet, bunch) -> None:

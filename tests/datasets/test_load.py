@@ -45,6 +45,8 @@ def test_npz_in_the_folder_or_in_its_subfolder(tmp_path):
         bunch = load(SMALL, str(tmp_path / f"in {name}"))
         assert bunch.format == "SMALL.npz" and bunch.y_train.dtype == np.int64
         assert list(bunch.target_names) == ["0", "1"]
+    save(tmp_path, y_test=[2, 0])
+    assert list(load(SMALL, tmp_path, check=False).target_names) == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -57,9 +59,18 @@ def test_npz_in_the_folder_or_in_its_subfolder(tmp_path):
         ),
         ({"y_test": [1, 1]}, True, " must have 2 test examples per class"),
         ({"X_train": np.ones((3, 2))}, True, " must have training values of mean"),
-        ({"X_train": np.ones((3, 3))}, True, " must have 2 features, got 3"),
+        (
+            {"X_train": np.ones((3, 3)), "X_test": np.ones((2, 3))},
+            True,
+            " must have 2 features, got 3",
+        ),
         ({"y_train": [0, 1]}, False, ":.* with one label per row"),
-        ({"y_train": [0, 1, -1]}, False, ":.* labels from 0"),
+        *(
+            ({"y_train": y}, False, ": y_train must hold whole labels from 0")
+            for y in ([0, 1, -1], [0, 1, 0.5], [0, 1, np.nan], list("010"))
+        ),
+        ({"X_train": np.ones((0, 2)), "y_train": []}, False, ": y_train must hold whole labels"),
+        ({"X_test": np.ones((2, 3))}, False, ": X_test must have 2 columns, got 3"),
     ],
 )
 def test_figures_of_the_source_are_compared_unless_the_check_is_off(
