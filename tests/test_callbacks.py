@@ -79,6 +79,18 @@ def test_a_checkpoint_does_not_change_the_estimator(tmp_path):
     assert load_model(tmp_path / "c").n_iter_ == 10
 
 
+def test_a_checkpoint_has_nothing_of_an_earlier_fit(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": X[:, 0], "b": pandas.Categorical(np.where(X[:, 1] > 0, 1, 2))})
+    clf = classifier().fit(frame, Y)
+    clf.set_params(callbacks=[Checkpoint(tmp_path / "c", every_rounds=1)]).fit(X[:, :2], Y)
+    saved = load_model(tmp_path / "c")
+    assert vars(saved).keys() - {"_state"} <= vars(clf).keys()
+    np.testing.assert_array_equal(
+        saved.decision_function(X[:, :2]), clf.decision_function(X[:, :2])
+    )
+
+
 @pytest.mark.parametrize(
     "every_seconds, seconds, n_saved", [(1e6, [1.0, 2.0], 0), (1e6, [2e6], 1), (0, [0.0, 0.0], 2)]
 )

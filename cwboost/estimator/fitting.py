@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import perf_counter
+from typing import Any
 
 from cwboost.estimator.clock import Clock
 from cwboost.estimator.rounds import RoundLoop
@@ -60,8 +62,12 @@ class Fitting:
         """Make the estimator the model of the finished rounds, in one step, if there are any."""
         if error is None or loop.training.n_rounds:
             attributes = loop.outcome.attributes(stop_reason)
-            kept = {k: v for k, v in vars(self._estimator).items() if not is_fitted(k)}
-            self._estimator.__dict__ = kept | attributes
+            self._estimator.__dict__ = fitted_again(self._estimator, attributes)
+
+
+def fitted_again(estimator, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an estimator with these in place of those of an earlier fit."""
+    return {k: v for k, v in vars(estimator).items() if not is_fitted(k)} | dict(attributes)
 
 
 def is_fitted(name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cwboost.estimator.fitting import fitted_again
 from cwboost.estimator.held_out.calibration import predict_prior
 from cwboost.estimator.held_out.stopping import EarlyStopping
 from cwboost.estimator.importances import with_importances
@@ -92,7 +93,8 @@ class BoostingOutcome(ModelOutcome):
     def snapshot(self, estimator):
         """Return a copy of the estimator with all rounds so far, from which it can go on."""
         whole, snapshot = replace(self, early_stopping=None), copy.copy(estimator)
-        snapshot.__dict__.update(whole.attributes("checkpoint"), _state=self._state())
+        attributes = whole.attributes("checkpoint") | {"_state": self._state()}
+        snapshot.__dict__ = fitted_again(estimator, attributes)
         return snapshot
 
     def _of_all_rounds(self, stop_reason: str) -> dict[str, Any]:
