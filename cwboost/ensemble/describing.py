@@ -51,14 +51,17 @@ def terms_of(direction: Mapping[str, float]) -> str:
 def _on_features(flat: ThresholdTrees, names, categories) -> list[str]:
     stumps = flat.stumps()
     if stumps is not None:
-        sets = flat.root_sets() or CategorySets.none(len(flat))
-        rows = zip(*(array.tolist() for array in stumps))
-        return [
-            _category_stump(feature, sets.members(j), polarity, missing, names, categories or {})
-            if sets.is_set[j] and feature >= 0
-            else _stump(feature, threshold, polarity, missing, names)
-            for j, (feature, threshold, polarity, missing) in enumerate(rows)
-        ]
+        sets, known = flat.root_sets() or CategorySets.none(len(flat)), categories or {}
+        words = []
+        for j, (feature, threshold, *rest) in enumerate(zip(*(a.tolist() for a in stumps))):
+            if sets.is_set[j] and feature >= 0:
+                words.append(_category_stump(feature, sets.members(j), *rest, names, known))
+            elif feature in known and np.isfinite(threshold):  # compared by their codes
+                above = np.flatnonzero(np.arange(len(known[feature])) > threshold)
+                words.append(_category_stump(feature, above, *rest, names, known))
+            else:
+                words.append(_stump(feature, threshold, *rest, names))
+        return words
     return [_tree(flat, tree, names) for tree in range(len(flat))]
 
 

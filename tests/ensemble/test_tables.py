@@ -1,6 +1,7 @@
 """Models as tables: nodes, learners in words, a drawing of a tree."""
 
 import copy
+import re
 from dataclasses import replace
 
 import matplotlib
@@ -88,6 +89,33 @@ def test_categories_by_their_names():
         above = np.arange(4) > row["threshold"]
         assert row["categories"] == by_codes.categories_[0][above].tolist()
     assert len(nodes)
+
+
+@pytest.mark.parametrize("family", ["stump", get_family("tree")(max_depth=1)], ids=str)
+def test_words_are_true_where_a_learner_votes(family):
+    rng = np.random.default_rng(3)
+    city = np.where(rng.random(200) < 0.1, None, rng.choice(list("uvwxy"), 200))
+    size = np.where(rng.random(200) < 0.1, np.nan, rng.normal(size=200).round(1))
+    frame = pandas.DataFrame({"city": pandas.Categorical(city), "size": size})
+    y = (frame["city"].isin(["u", "x"]) != (frame["size"] > 0.5)) | frame["city"].isna()
+    clf = paper(family, n_estimators=25, C=1e5).fit(frame, y)
+    columns = clf.class_columns(True)
+    outputs = columns.learners.outputs(clf._encoded(frame))
+    words = clf.strongest(True, len(columns.index))["votes +1 if"]
+    assert words.str.startswith("city").any() and words.str.startswith("size").any()
+    for text, own in zip(words, outputs.T):
+        name, _, rule = text.partition(" ")
+        if not rule:
+            assert (own == (1 if text == "always" else -1)).all()
+            continue
+        rule, lost = rule.removesuffix(" or missing"), rule.endswith("missing")
+        if names := re.search("{(.*)}", rule):
+            wanted = frame[name].isin(names[1].split(", ")) == rule.startswith("in")
+        elif "missing" in rule:
+            wanted, lost = np.full(200, rule == "is not missing"), rule == "is missing"
+        else:
+            wanted = frame.eval(f"`{name}` {rule}")
+        np.testing.assert_array_equal(np.where(frame[name].isna(), lost, wanted), own > 0)
 
 
 def test_plot_tree(clf):
