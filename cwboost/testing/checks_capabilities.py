@@ -35,6 +35,8 @@ from cwboost.testing.material import (
     with_missing,
 )
 
+MANY_CATEGORIES = 300  # more than a byte numbers
+
 
 def check_monotonic(family):
     """Check that outputs keep monotonic constraints that the weights oppose.
@@ -211,11 +213,16 @@ def check_sparse_memory(family):
 def check_categories(family):
     """Check that codes of categories are priced, predicted, stored and scored alike.
 
-    One column of two holds categories, one of which does not occur in training. Exact pricing must
-    find the same edges however the codes are numbered.
+    One column of two holds categories, few or many, one of which does not occur in training. Exact
+    pricing must find the same edges however the codes are numbered.
     """
-    n_categories = min(MOST_CATEGORIES, family.capabilities.max_categories)
-    _check_only_categories(family, n_categories)
+    for most in (MOST_CATEGORIES, MANY_CATEGORIES):
+        n_categories = min(most, family.capabilities.max_categories)
+        _check_only_categories(family, n_categories)
+        _check_numbers_and_categories(family, n_categories)
+
+
+def _check_numbers_and_categories(family, n_categories):
     rng = np.random.default_rng(60)
     numbers, codes = rng.standard_normal(80), rng.integers(0, max(1, n_categories - 1), size=80)
     renamed = rng.permutation(n_categories)

@@ -166,6 +166,14 @@ def shifting(bind, X, context):
     return pricer
 
 
+class FewCategories(TreeFamily):
+    """Claims more categories than bins have codes."""
+
+    @property
+    def capabilities(self):
+        return replace(super().capabilities, max_categories=1000)
+
+
 class Uncovered(TreeLearners):
     """Trees that do not keep the cover of their cells."""
 
@@ -476,6 +484,13 @@ FAULTS_OF_INIT = {
          "    return np.zeros((*X.shape, len(self.means))), self.scores(X[:1])[0]\n\n"
          "def arrays(self) -> dict[str, np.ndarray]:", "shapley_values", "must add up to scores"),
     ],
+    "def arrays(self) -> dict[str, np.ndarray]": [
+        ("def onnx_nodes(self, graph, features):\n"
+         "    means = graph.constant_of_type('init_means', self.means.T)\n"
+         "    return graph.add('MatMul', [features, means], 'init_scores')\n\n"
+         "def arrays(self) -> dict[str, np.ndarray]",
+         "life_of_a_classifier", "exported to ONNX predicts differently"),
+    ],
     "(means,) = cwboost.check_arrays(": [
         ("return cls(**arrays)\n(means,) = cwboost.check_arrays(",
          "damaged_arrays", "without means: must raise ValueError, got TypeError"),
@@ -521,6 +536,7 @@ CASES = [
     Case(LastWins, (), "partitions", "the edges of the learners are"),
     Case(AsksOnce, (), "partitions", "the edges of the learners are"),
     Case(ShiftsCells, (), "partitions", "the partition's cells and learners.cells differ"),
+    Case(partial(FewCategories, categories="subsets"), (), "categories", "got 300 in column 0"),
     Case(Unsets, (), "interactions", "a learner reads features of two sets"),
     *(
         Case(partial(dividing, fault), (), place, message)
