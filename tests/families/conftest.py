@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from importlib import metadata
 
 import pytest
 from plugin_folder import HEALTHY, write_distribution
@@ -11,8 +12,16 @@ from cwboost.families import discovery
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Put distributions on the path for one test: ``install(name, version, module=source)``."""
-    before = set(sys.modules)
+    """Put distributions on the path for one test: ``install(name, version, module=source)``.
+
+    Those of the environment, hundreds, are not read.
+    """
+    before, everywhere = set(sys.modules), metadata.distributions
+    monkeypatch.setattr(
+        metadata,
+        "distributions",
+        lambda: everywhere(path=[p for p in sys.path if p.startswith(str(tmp_path))]),
+    )
     monkeypatch.delenv("CWBOOST_PLUGINS", raising=False)
     monkeypatch.delenv("CWBOOST_DISABLE_PLUGINS", raising=False)
     monkeypatch.syspath_prepend(str(tmp_path))
