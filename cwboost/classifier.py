@@ -91,7 +91,7 @@ class CWBoostClassifier(BoostingClassifier):
         updates, the split for early stopping (an int; else this is always the same, so that fits
         that go on hold out the same examples). An int makes fits repeatable.
     n_jobs : int or None, default=None
-        Number of threads, at most one per core: None is one, or what `joblib.parallel_config` says;
+        Number of threads, at most one per core: None is one, or what `joblib.parallel_config` sets;
         -1 all that joblib and ``OMP_NUM_THREADS`` leave. The model does not depend on it.
     verbose : int, default=0
         1 shows a progress bar with loss, gap and errors.
@@ -433,7 +433,7 @@ class CWBoostClassifier(BoostingClassifier):
         Parameters
         ----------
         X, y, sample_weight, groups
-            As for `fit`: rows that the model was not trained on. Categories that it does not know
+            As for `fit`: rows that the model was not trained on. Unknown categories
             count as missing values, as in `predict`. Classes without a row keep their leaves.
         X_val, y_val : array-likes, default=None
             Further rows, to set the scale of `predict_proba` and the prediction sets. Without them
@@ -449,7 +449,7 @@ class CWBoostClassifier(BoostingClassifier):
         ------
         NotFittedError
         ValueError
-            For a bad argument, a class that the model does not know, or a model whose weak learners
+            For a bad argument, an unknown class, or a model whose weak learners
             have no leaves with steps, such as stumps: see `thin`.
         """
         check_is_fitted(self)

@@ -48,7 +48,7 @@ class ColumnGeneration:
     best_bound : float
         Largest dual bound so far, NaN if pricing is not exact.
     n_steps : int
-        Number of coefficients of graded learners, which are no columns of the master.
+        Number of coefficients of graded learners, which are not columns of the master.
     between_rounds : bool
         False while a round is unfinished, so that the master is ahead of the model.
     """

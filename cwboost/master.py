@@ -147,7 +147,7 @@ class Master(ABC):
     q : float
         p / C: the unscaled edge above which a column pays.
     cell_coef : float
-        Sum of the coefficients of graded learners, which are no columns: see `step_cells`.
+        Sum of the coefficients of graded learners, which are not columns: see `step_cells`.
     """
 
     n_classes: int

@@ -32,7 +32,7 @@ SHARE_OF_TIME = 0.5
 as far as they did."""
 
 ENOUGH_ROUNDS, MOST_TIMES = 80, 3
-"""Where fewer rounds suffice, training takes the first number of smaller steps, or the second times
+"""If fewer rounds suffice, training takes the first number of smaller steps, or the second times
 as many if these are less: more trees vary less."""
 
 FEWEST_ROUNDS = 20

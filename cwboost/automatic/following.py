@@ -58,9 +58,9 @@ def follow(
 ) -> HoldoutCurve | None:
     """Do up to `most` rounds of a holdout run; return its curve, None if no round could be done.
 
-    With `patience`, the run ends when so many rounds have lowered the log loss too little, and the
-    training is to reach the last round that is close to the lowest one. Without, it is to reach the
-    last round. The limit of the clock cuts the run.
+    With `patience`, the run ends when this number of rounds has lowered the log loss too little,
+    and the training is to reach the last round that is close to the lowest one. Without, it is to
+    reach the last round. The limit of the clock cuts the run.
     """
     found, began = _Measured(run, rate), perf_counter()
     best, kept, kept_scores, due = [np.inf], 0, None, 1

@@ -1,7 +1,7 @@
 """Measure a saved model on labelled examples: errors, probabilities, classes, prediction sets.
 
 The features are the columns that have the names of the model's; without names they go by place.
-The label is the column that the model does not know, the last one of the file if there are several,
+The label is the column that is not a feature of the model, the last such column of the file,
 unless --label names it. Rows of the confusion matrix are true classes, columns predicted ones; if
 it is too wide for a screen, the commonest confusions stand in its place.
 
@@ -30,7 +30,7 @@ BINS = 15
 
 
 def add_arguments(parser) -> None:
-    add_model_arguments(parser, "the column that the model does not know, or the last")
+    add_model_arguments(parser, "the last column that is not a feature of the model, or the last")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--alpha", type=float, default=0.1, help="error of the prediction sets (default: 0.1)"

@@ -12,8 +12,8 @@ the same. An interrupted fit saves the finished rounds.
 --time COLUMN orders the rows: whatever is held out of training is whole groups, or the last part of
 time.
 
-The training error says little about new examples. Unless there are validation or test examples, or
-early stopping holds some out, a second training without a fifth of the examples measures the
+The training error is not the error on new examples. Unless there are validation or test examples,
+or early stopping holds some out, a second training without a fifth of the examples measures the
 held-out error, after the model is saved; --held-out 0 saves its time.
 
     cwboost fit train.csv model.cwb --weak-learner tree --set weak_learner__max_depth=3

@@ -19,7 +19,7 @@ def add_arguments(parser) -> None:
     kinds = new.add_mutually_exclusive_group()
     for flag, what in (
         ("init", "a model that boosting starts from, in place of a weak learner"),
-        ("raw", "a weak learner that is no threshold, from the contract itself"),
+        ("raw", "a weak learner that is not a threshold, from the contract itself"),
         ("cython", "a weak learner with an exact search in Cython"),
     ):
         kinds.add_argument(f"--{flag}", action="store_const", const=flag, dest="kind", help=what)

@@ -246,7 +246,7 @@ class PartitionedOutcome(BoostingOutcome):
 
 
 def _refuse(wanted: Parameters, arguments: Arguments, place: str) -> None:
-    """Raise an error for what partitions cannot do, of which `place` says why there are any."""
+    """Raise an error for what partitions cannot do, which `place` gives the reason for."""
     check_members([wanted.family])
     for name, given in wanted.constraints.items():
         raise ValueError(f"{name} must be None on partitions, got {given!r}: {place}")

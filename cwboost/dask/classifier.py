@@ -59,8 +59,8 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     On one worker, the model has the bits of `CWBoostClassifier` with the same seed, an int. On
     partitions it has, for given partitions, parameters and seed, the same bits for any number of
     workers and threads. Both hold if workers are lost and replaced during training. Fitted
-    attributes are those of `CWBoostClassifier`, and ``plan_.reasons["place"]`` says where training
-    happened; `to_local` returns such a classifier.
+    attributes are those of `CWBoostClassifier`, and ``plan_.reasons["place"]`` holds the place of
+    training; `to_local` returns such a classifier.
 
     Predictions are those of `CWBoostClassifier`, made lazily for a Dask collection: the result of
     an array is a Dask array, that of a dataframe a series or dataframe.

@@ -10,7 +10,7 @@ READING = {"measure", "gradient", "left_out", "labels", "scores"}
 
 
 class PartitionsLost(RuntimeError):
-    """Partitions were lost and could not be rebuilt; the rounds that the client knows are kept."""
+    """Partitions were lost and could not be rebuilt; the rounds that the client has are kept."""
 
 
 class Crew(ABC):

@@ -1,4 +1,4 @@
-"""Examples that the client knows of: some of many, in whole groups, without their features."""
+"""Examples that the client has a list of: some of many, in whole groups, without their features."""
 
 from __future__ import annotations
 

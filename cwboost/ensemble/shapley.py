@@ -29,10 +29,10 @@ def shapley_values(
     """Return the values of the scores: path-dependent of trees, Aumann-Shapley of directions.
 
     The values are (n_samples, n_features, n_scores); second come the mean scores of the background,
-    (n_scores,). Without a background, the training examples count that the trees know. If there are
-    directions, `DIRECTED_ROWS` of the background are used, evenly spaced. Raise TypeError if the
-    learners have no flat form, or trees compare several directions, and ValueError if the learners
-    know no training examples.
+    (n_scores,). Without a background, the training examples in the leaves of the trees count. If
+    there are directions, `DIRECTED_ROWS` of the background are used, evenly spaced. Raise TypeError
+    if the learners have no flat form, or trees compare several directions, and ValueError if the
+    learners hold no training examples.
     """
     _, learners, coef = ensemble.used(n_rounds)
     form = learners.flat_form()

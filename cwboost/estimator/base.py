@@ -508,8 +508,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         background : array-like or sparse matrix of shape (n_background, n_features), default=None
-            Examples to compare with. None takes those of training, which the trees of the default
-            and of stage-wise training know; other models need some, such as those of training. Of
+            Examples to compare with. None takes those of training, whose weights the trees of
+            stage-wise training hold; other models need some, such as those of training. Of
             a model with directions, 100 rows are used, evenly spaced.
         n_estimators : int, default=None
             Use the first rounds only; all by default.
@@ -564,10 +564,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         pandas.DataFrame
-            Columns ``learner``, ``round``, ``class``, ``coef``, ``edge`` say which learner votes
-            for which class; a learner that votes for several classes is repeated. An edge is a
-            share of all weight before the first round; that of a tree in whose leaves all classes
-            step is the sum of theirs. ``node``, ``depth``, ``feature``, ``direction``,
+            Columns ``learner``, ``round``, ``class``, ``coef``, ``edge`` name the learner and the
+            class that it votes for; a learner that votes for several classes is repeated. An edge
+            is a share of all weight before the first round; that of a tree in whose leaves all
+            classes step is the sum of theirs. ``node``, ``depth``, ``feature``, ``direction``,
             ``threshold``, ``categories``, ``missing``, ``left``, ``right``, ``output`` describe the
             node. An inner node sends an example to node ``right`` if its feature, or the sum of
             features times the entries of its direction (a dict by names), exceeds the threshold, or

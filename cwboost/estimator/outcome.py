@@ -123,7 +123,7 @@ class BoostingOutcome(ModelOutcome):
 
 
 def _calibrated(model: FittedModel, curve: HoldoutCurve, rates) -> FittedModel:
-    """Return a model with what a holdout run knows of its length, and of that of each stage.
+    """Return a model with what a holdout run measured at its length, and at that of each stage.
 
     `rates` are the learning rates of its rounds.
     """

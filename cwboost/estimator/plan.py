@@ -13,7 +13,7 @@ from cwboost.estimator.held_out.metrics import Metric
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What a holdout run knows of a model of some length.
+    """What a holdout run measures of a model of some length.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ def check_continues(
         grown = "one learner for all classes" if learners.is_graded else "one learner per class"
         raise ValueError(
             "correction and monotonic_cst must be of the kind of the fitted model if "
-            f"warm_start=True, of which a round has {grown}: fit anew, with warm_start=False"
+            f"warm_start=True, of which a round has {grown}: fit again, with warm_start=False"
         )
     for name, wanted in constraints.items():
         kept = previous.model.constraints.get(name)
@@ -112,7 +112,7 @@ def check_continues(
             raise ValueError(
                 f"{PARAMETER_OF[name]} must constrain nothing more than in the fitted model if "
                 "warm_start=True, since what that has learned stays, got other constraints: fit "
-                "anew, with warm_start=False"
+                "again, with warm_start=False"
             )
     for place in sorted(before.categories.keys() | schema.categories.keys()):
         if set(before.categories.get(place, ())) != set(schema.categories.get(place, ())):
@@ -208,7 +208,7 @@ def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:
     """Fill the master with the learners of an ensemble as columns, and their coefficients."""
     master, columns = training.master, training.columns
     if ensemble.learners.is_graded:
-        # They are no columns: what they add to the scores is a constant from here on.
+        # They are not columns: what they add to the scores is a constant from here on.
         steps = [step for *_, step in ensemble.path.changes(ensemble.n_scores)]
         # Round by round, as training adds them, for the same bits.
         master.start_from(ensemble.scores(X), sum(float(step.sum()) for step in steps))

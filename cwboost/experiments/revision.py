@@ -1,6 +1,6 @@
 """The state of the code that made a result, as a digest, and the machine that it ran on.
 
-A version number stays while the code changes, and a wheel does not know its commit.
+A version number stays while the code changes, and a wheel does not hold its commit.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A `WeakLearnerFamily` holds hyper-parameters and binds itself to a training matrix; the `Pricer` it
 returns finds, once per round, the best learner of the family for each target; the `WeakLearners` it
-finds are a batch of fitted learners. All else knows only these three, not the inside of a learner.
+finds are a batch of fitted learners. All else depends on these three, not on the inside of a
+learner.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Capabilities:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BindContext:
-    """What a family knows of a training matrix; arrays are read-only. Later versions add fields.
+    """What a family is given of a training matrix; arrays are read-only. Later versions add fields.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 An `InitModel` holds hyper-parameters. Its `fit` returns a `FittedInit`, which scores new rows, and
 the scores of the training examples *without their own labels*, so that training and prediction meet
-the same kind of number. Boosting knows nothing else of it.
+the same kind of number. Boosting uses nothing else of it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InitContext:
-    """What an init model knows of the training examples. Later versions add fields.
+    """What an init model is given of the training examples. Later versions add fields.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class FittedInit(ABC):
         ----------
         X : ndarray or sparse matrix of shape (n_samples, n_features)
         background : ndarray or sparse matrix of shape (n_background, n_features), default=None
-            Examples to compare with; None takes what the model knows of those of training.
+            Examples to compare with; None takes what the model holds of those of training.
         n_threads : int, default=1
 
         Returns

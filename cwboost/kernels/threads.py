@@ -19,7 +19,7 @@ FORKED = (
 
 
 class _Process:
-    """What the present process knows of threads."""
+    """Facts about threads in the present process."""
 
     had_threads = False
     forked_thread: int | None = None

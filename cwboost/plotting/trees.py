@@ -30,8 +30,8 @@ def plot_tree(classifier, learner: int = 0, *, max_depth: int = 4, ax=None):
     Returns
     -------
     matplotlib Axes
-        Each inner node has its comparison; examples for which it holds go right, as the words at
-        the root say. A leaf has its output, -1 or +1; in a tree shared by the classes, the class
+        Each inner node has its comparison; examples for which it holds go right, as labelled at
+        the root. A leaf has its output, -1 or +1; in a tree shared by the classes, the class
         whose score it moves most, and by how much.
     """
     ensemble = classifier.ensemble_

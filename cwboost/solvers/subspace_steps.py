@@ -13,7 +13,7 @@ class SubspaceSteps:
     """Sequential subspace optimisation: Newton's step in the span of the last few moves.
 
     Coordinate descent alone zigzags along valleys that lead through many coordinates. The move of
-    a pass and the two moves before it span a space that knows the valley's direction; Newton's
+    a pass and the two moves before it span a space that contains the valley's direction; Newton's
     step there costs a few passes over the pair weights, whatever the number of columns. As with
     conjugate gradients, which do the same where the objective is quadratic, the number of passes
     grows with the root of the condition instead of the condition. A step is kept only where the

@@ -17,7 +17,7 @@ def check_weight(weight, n_samples: int, name: str = "sample_weight"):
     given = np.asarray(unmasked(weight))
     try:
         found = given.astype(np.float64) if given.dtype.kind in "biufO" else np.empty(0)
-    except (TypeError, ValueError):  # objects that are no numbers
+    except (TypeError, ValueError):  # objects that are not numbers
         found = np.empty(0)
     if found.shape != (n_samples,):
         raise ValueError(

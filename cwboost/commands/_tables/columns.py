@@ -62,7 +62,7 @@ def as_known_categories(stored: Stored, column, known: np.ndarray):
 
 
 def as_times(stored: Stored, column):
-    """Return a column of dates as times in UTC; a word that is no date is an error."""
+    """Return a column of dates as times in UTC; a word that is not a date is an error."""
     from pandas import to_datetime
     from pandas.api.types import infer_dtype
 

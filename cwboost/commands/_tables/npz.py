@@ -49,7 +49,7 @@ def _load(path: Path, names=()) -> tuple[list[str], dict[str, np.ndarray]]:
             arrays = {name: stored[name] for name in names if name in stored.files}
             for array in arrays.values():
                 if array.dtype.kind == "U":
-                    array.tolist()  # SystemError for numbers that are no characters
+                    array.tolist()  # SystemError for numbers that are not characters
             return stored.files, arrays
     except MemoryError as error:
         raise MemoryError(f"{path}: {error}") from error

@@ -210,7 +210,7 @@ def values_of(column) -> tuple[np.ndarray, np.ndarray]:
     series = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         values = series.to_numpy()
-        # A null of a dictionary of Arrow becomes a value; one among its values is no null.
+        # A null of a dictionary of Arrow becomes a value; one among its values is not a null.
         missing = missing_in(values) | series.is_null().to_numpy()
     else:
         values = np.asarray(column)
