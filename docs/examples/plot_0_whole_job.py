@@ -66,11 +66,11 @@ print(f"test accuracy      {clf.score(X_test, y_test):.3f}")
 # Probabilities
 # -------------
 # They are calibrated on rows that training did not use. The same rows calibrate prediction sets,
-# which lack the true class in at most 1% of the cases: most sets have one class, and the others
-# show which rows need a second look.
+# which lack the true class in about one of two hundred cases: most sets have one class, and the
+# others show which rows need a second look.
 probabilities = pd.DataFrame(clf.predict_proba(X_test), X_test.index, clf.classes_)
-sets = clf.predict_set(X_test, alpha=0.01)
-print(probabilities[sets.sum(axis=1) > 1].round(2))
+sets = clf.predict_set(X_test, alpha=0.005)
+print(probabilities[sets.sum(axis=1) > 1].round(2).head())
 
 # %%
 # Reasons

@@ -8,7 +8,7 @@ Choose C along a path, and the other parameters by a search.
 # %%
 # With total correction, C is the weight of the loss relative to the size of the coefficients.
 # ``CWBoostClassifierCV`` tries several values. Each continues from the model of the previous one,
-# so that all of them take little more time than one.
+# which takes less time than a fit of its own.
 from sklearn.model_selection import StratifiedKFold
 
 from cwboost import CWBoostClassifier, CWBoostClassifierCV

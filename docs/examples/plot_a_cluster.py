@@ -20,8 +20,9 @@ X, y = load_pendigits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 # %%
-# Partitions of the rows never leave their worker. In each round, workers send sums and small
-# tables, whose size depends on classes and features only.
+# Data that one worker has room for are trained on there, as on one machine: so are these digits.
+# Of larger data, partitions of the rows stay on their workers, which send sums and small tables in
+# each round.
 rows = da.from_array(X_train, chunks=(2100, -1))
 labels = da.from_array(y_train, chunks=2100)
 clf = DaskCWBoostClassifier(
@@ -29,6 +30,7 @@ clf = DaskCWBoostClassifier(
 )
 clf.fit(rows, labels)
 print(rows.numblocks[0], "partitions,", clf.n_iter_, "rounds")
+print("place:", clf.plan_.reasons["place"])
 
 # %%
 # ``to_local`` returns the ordinary classifier, which needs no cluster.
