@@ -36,7 +36,7 @@ PATIENCE_SECONDS = 60.0
 
 SHARE = 0.25
 """Data that take at most this share of a worker's memory may be trained on there as a whole: at its
-peak, a fit takes thrice as much."""
+peak, a fit takes three times as much."""
 
 SMALL = 2**24
 """Bytes of data below which messages take longer than a round, if a round asks few questions."""
