@@ -36,13 +36,17 @@ def resolve_init(spec) -> InitModel | None:
         return spec
     if isinstance(spec, str):
         return get_init(spec)()
-    is_estimator = isinstance(spec, BaseEstimator)
-    if is_estimator and is_classifier(spec) and hasattr(spec, "predict_proba"):
+    if _has_probabilities(spec):
         return SklearnInit(spec)
     raise TypeError(
         "init must be 'auto', None, the name of an init model, an InitModel, or a classifier with "
         f"predict_proba, got {spec!r}"
     )
+
+
+def _has_probabilities(spec) -> bool:
+    is_estimator = isinstance(spec, BaseEstimator)
+    return is_estimator and is_classifier(spec) and hasattr(spec, "predict_proba")
 
 
 def checked_scores(scores, model: InitModel, shape) -> np.ndarray:
@@ -73,6 +77,10 @@ class SklearnInit(InitModel):
         self.estimator = estimator
 
     def fit(self, X, y, context: InitContext):
+        if not _has_probabilities(self.estimator):
+            raise ValueError(
+                f"estimator must be a classifier with predict_proba, got {self.estimator!r}"
+            )
         n_folds = int(context.folds.max()) + 1
         if np.bincount(np.unique(y * n_folds + context.folds) // n_folds).min() < 2:
             return None, None  # without its fold, a class has no examples

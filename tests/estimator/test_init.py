@@ -110,6 +110,8 @@ def test_names_instances_and_classifiers_are_taken_and_others_refused():
     for wrong in (3, LogisticRegression, StandardScaler()):
         with pytest.raises(TypeError, match="init must be"):
             resolve_init(wrong)
+    with pytest.raises(ValueError, match="must be a classifier with predict_proba, got None"):
+        CWBoostClassifier(init="sklearn").fit(np.eye(30), np.arange(30) % 2)
 
 
 WEIGHT = np.arange(1.0, 150.0)
