@@ -76,7 +76,7 @@ def test_long_stagewise_run_on_separable_data(halves):
     assert objective[-1] < 1e-2 * objective[100]
     # After 31 rebuilds, the state still matches the coefficients.
     learners, coef = clf.ensemble_.learners, clf.ensemble_.coef()
-    scores = learners.scores(X, coef)
+    scores = learners.scorer(coef)(X)
     mu = np.exp(scores - scores[np.arange(len(y)), y][:, None])
     mu[np.arange(len(y)), y] = 0.0
     assert objective[-1] == pytest.approx(coef.sum() + 1e8 / (10 * len(y)) * mu.sum(), rel=1e-9)

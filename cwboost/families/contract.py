@@ -42,7 +42,7 @@ class Capabilities:
     missing_values : bool, default=False
         NaN and infinities in the training matrix and at prediction are handled.
     sparse_input : bool, default=False
-        ``bind``, ``outputs`` and ``scores`` take CSR and CSC and never make them dense.
+        ``bind``, ``outputs`` and scorers take CSR and CSC and never make them dense.
     deterministic : bool, default=True
         The same data, parameters and generator state give the same bits at any number of threads.
     max_categories : int, default=0
@@ -299,23 +299,8 @@ class WeakLearners(ABC):
         """
         return None
 
-    def scores(self, X: Matrix, coef: sparse.csr_array, n_threads: int = 1) -> np.ndarray:
-        """Return weighted sums of outputs, ``outputs(X) @ coef``, by one call of `scorer`'s result.
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_samples, n_features)
-        coef : ndarray or scipy.sparse array of shape (len(self), n_scores), dtype float64
-        n_threads : int, default=1
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_scores), dtype float64
-        """
-        return self.scorer(coef)(X, n_threads)
-
     def scorer(self, coef: sparse.csr_array) -> Callable[..., np.ndarray]:
-        """Return a function that computes `scores` with these coefficients, for many calls.
+        """Return a function that computes scores, ``outputs(X) @ coef``, for many calls.
 
         The default evaluates the flat form with a compiled kernel if that form compares the
         features themselves, and else sums the outputs; both give the same bits. Override it if
@@ -329,8 +314,9 @@ class WeakLearners(ABC):
         Returns
         -------
         callable
-            ``scorer(X, n_threads=1)`` returns what ``scores(X, coef)`` does, the same bits for
-            any number of threads and for any way of cutting X into chunks of rows.
+            ``scorer(X, n_threads=1)`` returns an ndarray of shape (n_samples, n_scores), dtype
+            float64, with the same bits for any number of threads and for any way of cutting X into
+            chunks of rows.
         """
         coef = coef_of(self, coef)
         flat = self.flat_form()

@@ -140,7 +140,7 @@ def test_trees_shared_by_the_classes_know_their_training_examples(n_outputs):
     shared = with_cover(replace(trees, output=output), X)
     coef = rng.random((len(trees), n_outputs))
     values, base = tree_shapley(shared, sparse.csr_array(coef), X)
-    scores = TreeLearners(shared, X.shape[1]).scores(X, coef)
+    scores = TreeLearners(shared, X.shape[1]).scorer(coef)(X)
     np.testing.assert_allclose(base + values.sum(axis=1), scores, atol=1e-9)
     np.testing.assert_allclose(base, scores.mean(axis=0))
     for c in range(n_outputs):

@@ -90,7 +90,7 @@ def uses(request, good):
         lambda X: list(model.staged_predict(X)),
         lambda X: bind(family, X, n_targets=3),
         learners.outputs,
-        lambda X: learners.scores(X, np.ones((3, 2))),
+        learners.scorer(np.ones((3, 2))),
     )
 
 

@@ -46,12 +46,12 @@ def test_scores_without_keeping_the_directions(rng, monkeypatch):
     X, weights = rng.normal(size=(60, 12)), rng.normal(size=(30, 60))
     learners = bind(ProjectionFamily(10), X, 30).price(weights).learners
     coef = rng.normal(size=(30, 2))
-    outputs, scores = learners.outputs(X), learners.scores(X, coef)
+    outputs, scores = learners.outputs(X), learners.scorer(coef)(X)
     module = "cwboost.families.composed.derived_learners."
     for name, value in {"BATCHES_KEPT": 0, "ENTRIES": 12 * 8, "CHUNK": 11 * 8}.items():
         monkeypatch.setattr(module + name, value)
     np.testing.assert_array_equal(learners.outputs(X), outputs)
-    np.testing.assert_allclose(learners.scores(X, coef), scores, atol=1e-12)
+    np.testing.assert_allclose(learners.scorer(coef)(X), scores, atol=1e-12)
 
 
 def test_seeds_always_give_the_same_directions():

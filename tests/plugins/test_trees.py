@@ -24,7 +24,7 @@ def test_wrong_shapes_at_prediction():
     with pytest.raises(ValueError, match="X must have 7 features, got 6"):
         learners.outputs(X[:, :6])
     with pytest.raises(ValueError, match="coef must have 6 rows"):
-        learners.scores(X, np.ones((5, 2)))
+        learners.scorer(np.ones((5, 2)))
     other = fitted(X[:, :3]).learners
     with pytest.raises(ValueError, match="same number of features"):
         TreeLearners.concatenate([learners, other])
