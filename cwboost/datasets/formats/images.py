@@ -32,14 +32,19 @@ def read_grey_all(paths, side: int) -> np.ndarray:
     return pixels
 
 
+def _sorted(paths) -> list[Path]:
+    """Return paths in one order on every system; those of Windows compare without case."""
+    return sorted(paths, key=Path.as_posix)
+
+
 def folders(name: str, side: int):
     """Return a reader of the folder `name`, whose folders are the classes, in their order."""
 
     def read(folder: Path):
-        classes = sorted(path for path in (folder / name).glob("*") if path.is_dir())
+        classes = _sorted(path for path in (folder / name).glob("*") if path.is_dir())
         if not classes:
             return None
-        paths = [sorted(p for p in c.rglob("*") if p.suffix.lower() in SUFFIXES) for c in classes]
+        paths = [_sorted(p for p in c.rglob("*") if p.suffix.lower() in SUFFIXES) for c in classes]
         return {
             "X": read_grey_all([path for group in paths for path in group], side),
             "y": np.repeat(np.arange(len(classes)), [len(group) for group in paths]),
