@@ -65,7 +65,7 @@ def train_and_measure(method: Method, split: Split, rounds, parameters, bar, lim
     """Train and measure every round.
 
     The dict has why training ended, and lists with one entry per round: test error, processor and
-    wall time so far, what `_size` returns, and those `CURVES` that the history has.
+    wall time so far, what `_size` returns, and the `CURVES` of the history.
     """
     clock = RoundClock(bar, limit)
     model = method.make(n_estimators=rounds, callbacks=[clock], **parameters)
@@ -80,9 +80,7 @@ def train_and_measure(method: Method, split: Split, rounds, parameters, bar, lim
         "cpu_seconds": [_number(value) for value in clock.cpu_seconds],
         "seconds": [_number(value) for value in clock.seconds],
     }
-    for name in CURVES:
-        if name in model.history_:
-            record[name] = [_number(value) for value in model.history_[name]]
+    record |= {name: [_number(value) for value in model.history_[name]] for name in CURVES}
     sizes = [_size(model.ensemble_.coef(n)) for n in range(1, len(test_error) + 1)]
     return {**record, **dict(zip(("n_nonzero", "n_learners"), zip(*sizes)))}
 
