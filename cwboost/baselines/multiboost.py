@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import ThreadpoolController
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.column_generation import PAYS, ColumnGeneration
@@ -17,7 +16,6 @@ from cwboost.estimator.examples import Examples
 from cwboost.estimator.held_out.calibration import predict_prior
 from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.outcome import ModelOutcome
-from cwboost.kernels.one_thread import one_thread
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.schedule import BoostingSettings
@@ -52,8 +50,6 @@ class SharedColumnGeneration(ColumnGeneration):
         super().__init__(pricer, master, settings, rng, held_out)
         self.gap_tol = gap_tol
         self.n_unsolved = 0
-        # One thread: more would slow down small products and change the bits.
-        self._libraries = ThreadpoolController()
 
     def add_columns(self, priced, edges):
         """Add the best of the learners priced for the classes, for all classes (eq. colgen_mb)."""
@@ -73,10 +69,9 @@ class SharedColumnGeneration(ColumnGeneration):
         if self.settings.solver == "fcd":
             return super().solve(layer)
         gap_tol = self.gap_tol * (POLISH if self.schedule.polishing else 1.0)
-        with one_thread(self._libraries):
-            report = lbfgsb(
-                self.master, tol=0.0, ftol=0.0, stop=lambda: relative_gap(self.master) <= gap_tol
-            )
+        report = lbfgsb(
+            self.master, tol=0.0, ftol=0.0, stop=lambda: relative_gap(self.master) <= gap_tol
+        )
         self.master.note_solve()
         return report
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from scipy.optimize import minimize
+from threadpoolctl import ThreadpoolController
 
+from cwboost.kernels.one_thread import one_thread
 from cwboost.master import Master, largest
 from cwboost.solvers.fcd import SolverReport
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries of linear algebra, which SciPy has loaded."""
+    return ThreadpoolController()
 
 
 def lbfgsb(
@@ -24,7 +33,8 @@ def lbfgsb(
     The solver starts from the coefficients of `master` and changes them in place. It stops if the
     projected gradient, in units of a violation, is at most `tol`, or an iteration lowers the
     objective by less than the fraction `ftol` of it; the defaults are those of SciPy. `stop` is
-    called after every iteration, with `master` at the current point; True stops the solver.
+    called after every iteration, with `master` at the current point; True stops the solver. SciPy
+    has one thread: more would slow down small products and change the bits.
     """
     bounds = np.cumsum([len(coef) for coef in master.coef])[:-1]
     last = {"gradient": None, "w": None}
@@ -48,14 +58,15 @@ def lbfgsb(
     start = np.concatenate(master.coef)
     if not start.size:
         return SolverReport(0.0, 0, 0)
-    found = minimize(
-        objective,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, None)] * len(start),
-        callback=after_iteration if stop else None,
-        options={"ftol": ftol, "gtol": tol, "maxiter": max_iter, "maxfun": 20 * max_iter},
-    )
+    with one_thread(_libraries()):
+        found = minimize(
+            objective,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * len(start),
+            callback=after_iteration if stop else None,
+            options={"ftol": ftol, "gtol": tol, "maxiter": max_iter, "maxfun": 20 * max_iter},
+        )
     master.set_coef(np.split(np.maximum(found.x, 0.0), bounds))
     return SolverReport(largest(master.violations()), int(found.nit), int(found.nfev))

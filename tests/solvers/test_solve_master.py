@@ -8,8 +8,10 @@ import slow_master
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import paper
+from scipy.optimize import minimize
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from cwboost import pack_outputs, solve_master
+from cwboost import MultiBoostClassifier, pack_outputs, solve_master
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.fcd import fcd
 from cwboost.solvers.subspace_steps import SubspaceSteps
@@ -173,6 +175,27 @@ def test_threads_do_not_change_a_bit():
     assert one.objective == two.objective
     for a, b in zip(one.coef + one.violations, two.coef + two.violations):
         np.testing.assert_array_equal(a, b)
+
+
+def test_lbfgsb_has_one_thread_of_linear_algebra(monkeypatch):
+    """Sums of BLAS depend on its threads, on every road to the solver."""
+    seen = set()
+
+    def watched(*args, **options):
+        seen.update(library["num_threads"] for library in threadpool_info())
+        return minimize(*args, **options)
+
+    monkeypatch.setattr("cwboost.solvers.lbfgsb.minimize", watched)
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 3
+    for solve in (
+        lambda: solve_master([[np.where(y == c, 1, -1)] for c in range(3)], y, 9.0, "lbfgsb"),
+        lambda: paper(solver="lbfgsb", n_estimators=1).fit(X, y),
+        lambda: MultiBoostClassifier(n_estimators=1).fit(X, y),
+    ):
+        seen.clear()
+        with threadpool_limits(2):
+            solve()
+        assert seen == {1}
 
 
 H, Y = [np.array([[1, -1, 1]]), np.array([[-1, 1, 1]])], np.array([0, 1, 0])
