@@ -47,12 +47,10 @@ def test_status_and_arguments_reach_the_command(trial):
     assert main(["trial", "--size", "7"]) == 7
 
 
-@pytest.mark.parametrize(
-    "argv", [["no-such-command"], ["trial", "--size", "x"], ["trial", "--colour"]]
-)
-def test_wrong_usage_is_status_2(trial, argv, capsys):
+@pytest.mark.parametrize("line", ["no-such-command", "trial --size x", "trial --colour"])
+def test_wrong_usage_is_status_2(trial, line, capsys):
     with pytest.raises(SystemExit) as caught:
-        main(argv)
+        main(line.split())
     assert caught.value.code == 2
     assert "usage: cwboost" in capsys.readouterr().err
 

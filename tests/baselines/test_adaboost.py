@@ -88,14 +88,10 @@ def test_ecc_round_by_round(vowel, table, weight, weighted):
     assert model.history_["objective"][-1] == pytest.approx(objective / (10 * weight.sum()), 1e-9)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        AdaBoostMHClassifier(),
-        AdaBoostMOClassifier(code="exhaustive"),
-        AdaBoostMOClassifier(code="random"),
-    ],
-)
+OF_BITS = [AdaBoostMOClassifier(code=code) for code in ("exhaustive", "random")]
+
+
+@pytest.mark.parametrize("model", [AdaBoostMHClassifier(), *OF_BITS])
 def test_a_perfect_learner_ends_training(model):
     X = np.arange(12.0)[:, None]
     y = np.repeat(["a", "b"], 6)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from attack_plugins import PRICED, family
-from models import paper
+from models import pair_loss, paper
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import classification_report, confusion_matrix, log_loss, roc_auc_score
 
@@ -42,9 +42,7 @@ def test_inspect(saved, halves, capsys):
         assert parameter in found["summary"]["classifier"]
     assert found["summary"]["gap"] == model.history_["gap"][-1] / model.history_["objective"][-1]
     X, y, *_ = halves
-    scores = model.decision_function(X)
-    margins = scores[np.arange(len(y)), y][:, None] - scores
-    loss = (np.exp(-margins).sum() - len(y)) / (10 * len(y))  # the pairs of different classes
+    loss = pair_loss(model.decision_function(X), y) / (10 * len(y))
     assert found["summary"]["loss"] == pytest.approx(loss)
     assert found["classes"] == list(range(11))
     order = np.argsort(-model.feature_importances_)[:4]

@@ -42,9 +42,8 @@ def pairs():
         paths = [action for action in actions_of(command) if role_of(action)]
         for first, second in combinations(paths, 2):
             if OutputPath in (role_of(first), role_of(second)):
-                yield pytest.param(
-                    command, first, second, id=f"{command}-{first.dest}-{second.dest}"
-                )
+                name = f"{command}-{first.dest}-{second.dest}"
+                yield pytest.param(command, first, second, id=name)
 
 
 def arguments(command, values):
@@ -63,11 +62,8 @@ def test_every_path_says_whether_it_is_read_or_written():
         for action in actions_of(command):
             role = role_of(action)
             assert role in (None, InputPath, OutputPath), (command, action.dest)
-            is_path = action.metavar in ("FILE", "DIR", "FOLDER") or action.dest in (
-                "data",
-                "model",
-            )
-            assert role or not is_path, (command, action.dest)
+            is_path = action.metavar in ("FILE", "DIR", "FOLDER")
+            assert role or not (is_path or action.dest in ("data", "model")), (command, action.dest)
             roles[command, action.dest] = role
     written = {("fit", "model"), ("fit", "history"), ("predict", "out"), ("export", "onnx")}
     assert {roles[each] for each in written} == {OutputPath}

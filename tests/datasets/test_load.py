@@ -52,11 +52,7 @@ def test_npz_in_the_folder_or_in_its_subfolder(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "check", "message"),
     [
-        (
-            {"y_train": [0, 1, 1]},
-            True,
-            r" must have 3 training examples per class as \[2, 1\], got 3",
-        ),
+        ({"y_train": [0, 1, 1]}, True, r" must have 3 training .* class as \[2, 1\], got 3"),
         ({"y_test": [1, 1]}, True, " must have 2 test examples per class"),
         ({"X_train": np.ones((3, 2))}, True, " must have training values of mean"),
         (

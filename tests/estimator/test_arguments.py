@@ -212,7 +212,7 @@ def test_what_other_classifiers_cannot_mean(clf, message):
     "estimator, name",
     [(e, name) for e in CLASSIFIERS for name in signature(e).parameters]
     + [
-        (CWBoostClassifierCV, name) for name in ("Cs", "rounds_per_C", "scoring", "estimator", "cv")
+        (CWBoostClassifierCV, name) for name in ["Cs", "rounds_per_C", "scoring", "estimator", "cv"]
     ],
 )
 def test_every_parameter_of_a_constructor_is_checked(estimator, name):

@@ -170,10 +170,7 @@ def test_what_is_refused_is_named(make, params, message):
 DAYS = np.arange(N // 2).repeat(2)
 UNFIT = {
     "dates": (np.datetime64("2020-01-01") + DAYS, "got dates or times in column"),
-    "times to the second": (
-        np.datetime64("2020-01-01", "s") + DAYS,
-        "got dates or times in column",
-    ),
+    "times to a second": (np.datetime64("2020-01-01", "s") + DAYS, "got dates or times in column"),
     "durations": (DAYS.astype("m8[ms]"), "got dates or times in column"),
     "missing times": (np.full(N, np.datetime64("NaT", "ns")), "got dates or times in column"),
     "complex numbers": (DAYS * 1j, "got complex numbers in column"),

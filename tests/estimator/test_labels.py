@@ -83,13 +83,7 @@ def test_the_choice_of_C_keeps_labels_too():
     assert clf.score(X, y) > 0.7
 
 
-GAPS = {
-    "None": None,
-    "NaN": np.nan,
-    "NA": pd.NA,
-    "NaT": pd.NaT,
-    "NaN of float32": np.float32("nan"),
-}
+GAPS = {"None": None, "NaN": np.nan, "NA": pd.NA, "NaT": pd.NaT, "of float32": np.float32("nan")}
 WITH_GAPS = {
     "masked": lambda: np.ma.array([1, 0, 1], mask=[False, True, False]),
     "nullable": lambda: pd.Series([1, None, 0], dtype="Int64"),

@@ -123,13 +123,9 @@ def test_functions_add_up_to_the_same_bits(rng, n_scores):
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
-@given(
-    st.data(),
-    hnp.array_shapes(min_dims=2, max_dims=2, max_side=12),
-    st.integers(0, 30),
-    st.integers(1, 18),
-)
-def test_any_model_on_any_numbers(data, shape, n_stumps, n_scores):
+@given(st.data(), hnp.array_shapes(min_dims=2, max_dims=2, max_side=12))
+def test_any_model_on_any_numbers(data, shape):
+    n_stumps, n_scores = data.draw(st.integers(0, 30)), data.draw(st.integers(1, 18))
     numbers = st.floats(allow_nan=False) | st.sampled_from([0.0, -0.0, 1.0])
     X = data.draw(hnp.arrays(np.float64, shape, elements=numbers | st.just(np.nan)))
     stumps = (

@@ -136,11 +136,7 @@ def test_plot_shape_by_name_and_of_an_unused_feature():
         (plot_margins, (X[:1], ["zebra"]), "y must hold only training labels"),
         (plot_calibration, (X[:1], ["zebra"]), "y must hold only training labels"),
         (plot_shape, (4,), "places from 0 to 3"),
-        (
-            lambda clf, n: plot_importances(clf, n_features=n),
-            (0,),
-            "n_features must be >= 1, got 0",
-        ),
+        (partial(plot_importances, n_features=0), (), "n_features must be >= 1, got 0"),
         (partial(plot_shape, classes=["rosa"]), (0,), "hold only training labels, got.*'rosa'"),
     ],
 )

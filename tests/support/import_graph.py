@@ -92,12 +92,8 @@ def imports_of(source):
     """
     visitor = Imports()
     visitor.visit(ast.parse(source))
-    used = [
-        Import("cwboost", name, depth)
-        for holder, name, depth in visitor.loose
-        if holder in visitor.bound
-    ]
-    return visitor.found + used
+    used = [loose[1:] for loose in visitor.loose if loose[0] in visitor.bound]
+    return visitor.found + [Import("cwboost", *name_and_depth) for name_and_depth in used]
 
 
 @cache

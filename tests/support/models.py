@@ -50,6 +50,18 @@ def assert_same_training(one, other):
         assert getattr(one, name) == getattr(other, name), name
 
 
+def pair_loss(scores, y):
+    """Return the sum over all pairs of an example and another class of exp(-margin)."""
+    return np.exp(scores - scores[np.arange(len(y)), y][:, None]).sum() - len(y)
+
+
+def objective(clf, X, y, n_rounds=None):
+    """Return the objective after some rounds, from the coefficients and the scores alone."""
+    scores = clf.ensemble_.scores(X, n_rounds)
+    n_pairs = len(y) * (scores.shape[1] - 1)
+    return clf.ensemble_.coef(n_rounds).sum() + clf.C / n_pairs * pair_loss(scores, y)
+
+
 class RaiseAt:
     """A callback that raises after a round, as Ctrl-C does or a fault."""
 

@@ -102,9 +102,7 @@ def random_problem(rng, n_classes, n_samples, n_columns, weighted=False):
     """Return columns that favour their class; every class occurs."""
     y = rng.integers(n_classes, size=n_samples)
     y[:n_classes] = np.arange(n_classes)
-    H = [
-        np.where(rng.random((n_columns, n_samples)) < 0.35 + 0.3 * (y == c), 1, -1)
-        for c in range(n_classes)
-    ]
+    shape = n_columns, n_samples
+    H = [np.where(rng.random(shape) < 0.35 + 0.3 * (y == c), 1, -1) for c in range(n_classes)]
     weight = rng.uniform(0.1, 3.0, size=n_samples) if weighted else None
     return [h.astype(np.int8) for h in H], y, weight

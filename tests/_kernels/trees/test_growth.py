@@ -66,10 +66,9 @@ CASES = [
     for n, d, levels in SMALL
     for missing in (False, True)
     for limits in LIMITS
-] + [
-    (make, {"max_depth": 3, "min_leaf_weight": n})
-    for make in (pixels, mostly_zero)
-    for n in (0, 30)
+]
+CASES += [
+    (f, {"max_depth": 3, "min_leaf_weight": n}) for f in (pixels, mostly_zero) for n in (0, 30)
 ]
 
 

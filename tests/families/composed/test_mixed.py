@@ -12,14 +12,7 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 import cwboost
-from cwboost import (
-    CWBoostClassifier,
-    MixedFamily,
-    SklearnFamily,
-    StumpFamily,
-    TreeFamily,
-    get_family,
-)
+from cwboost import CWBoostClassifier, MixedFamily, SklearnFamily, StumpFamily, TreeFamily
 from cwboost.datasets import load_vowel
 from cwboost.families.discovery import resolve_weak_learner
 
@@ -158,7 +151,7 @@ def test_damaged_arrays_are_refused(fitted, change, message):
     arrays |= change(arrays["part"])
     arrays = {name: array for name, array in arrays.items() if array is not None}
     with pytest.raises(ValueError, match=message):
-        get_family("mixed").learners_type.from_arrays(arrays, 10)
+        MixedFamily.learners_type.from_arrays(arrays, 10)
 
 
 def test_parameters_are_nested_under_the_names(data):
