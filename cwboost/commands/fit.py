@@ -68,7 +68,7 @@ def add_arguments(parser) -> None:
         type=_file_or_share,
         metavar="FILE|SHARE",
         help="validation examples: a file, or a share of the examples such as 0.2, drawn by class. "
-        "Early stopping watches them, and probabilities are scaled on them",
+        "They scale the probabilities, and stop training if its length is open",
     )
     parser.add_argument(
         "--history",
