@@ -373,8 +373,3 @@ def test_categories_are_read_as_the_model_has_them(read):
     assert table.X["town"].tolist()[::2] == ["12", "14"] and table.X["town"].isna()[1]
     assert "categories in column 'sky' (2), column 'town' (2)" in table.notes
     assert list(read(text, label="y").categories) == [1]
-    other = known | {1: np.array(["Ulm"])}
-    with pytest.warns(
-        UserWarning, match=r"column 'town' must hold categories .*\['Ulm'\], got '12'"
-    ):
-        read(text, label="y", trained=Trained(2, ["sky", "town"], other))

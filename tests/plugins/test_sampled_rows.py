@@ -45,20 +45,12 @@ def weights_of(kind, rng, rows):
     return weights
 
 
-def arrays_of(priced):
-    return {**priced.learners.arrays(), "outputs": priced.outputs, "edges": priced.edges}
-
-
 def bound(family, X):
     return bind(FAMILIES[family], X, N_TARGETS, 3, n_threads=2)
 
 
-def assert_same_bits(found, expected):
-    found, expected = arrays_of(found), arrays_of(expected)
-    assert found.keys() == expected.keys()
-    for name, array in expected.items():
-        assert found[name].dtype == array.dtype, name
-        assert found[name].tobytes() == array.tobytes(), name
+def assert_same_bits(*priced):
+    np.testing.assert_equal(*([p.learners.arrays(), p.outputs, p.edges] for p in priced))
 
 
 ALL_DATA = ("continuous", "ties", "missing", "sparse")
