@@ -196,7 +196,7 @@ def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None
     if text:
         raise ValueError(
             f"X must hold numbers or categories, got text in {', '.join(text)}: name such columns "
-            "in categorical_features, give them a categorical dtype, or encode them"
+            "in categorical_features, or encode them"
         )
 
 
