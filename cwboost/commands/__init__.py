@@ -68,4 +68,3 @@ def add_run_arguments(parser, *, folder: str, holds: str) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: 1)")
-    parser.add_argument("--quiet", action="store_true", help="do not show progress bars")

@@ -1,8 +1,6 @@
 """Train the default and two classifiers of scikit-learn on bundled data, print a table.
 
-Every classifier has its default settings. With --paper, CW and CW-1 of the paper train stumps
-instead, one run of "cwboost reproduce" on VOWEL and PENDIGITS: CW corrects all coefficients every
-round, CW-1 only the new ones.
+Every classifier has its default settings.
 """
 
 from __future__ import annotations
@@ -11,24 +9,14 @@ import os
 import shutil
 import sysconfig
 
-from cwboost.commands import CommandError, add_run_arguments
-
-PAPER_ROUNDS = 200
+from cwboost.commands import add_run_arguments
 
 
 def add_arguments(parser) -> None:
-    parser.add_argument("--paper", action="store_true", help="the paper's method with stumps")
-    parser.add_argument(
-        "--rounds", type=int, help=f"rounds of boosting, with --paper (default: {PAPER_ROUNDS})"
-    )
     add_run_arguments(parser, folder="demo_output", holds="the models and the figure")
 
 
 def run(args) -> int:
-    if args.paper:
-        return _run_paper(args)
-    if args.rounds is not None:
-        raise CommandError("--rounds needs --paper: the default chooses its rounds itself")
     print(
         "The default of cwboost beside two classifiers of scikit-learn, on three bundled data "
         "sets.\nThis takes about ten seconds on one core, and a few more when first run.\n",
@@ -64,32 +52,12 @@ def run(args) -> int:
     print(
         "next:",
         f"{command} inspect {path}   # what this model holds",
-        f"{command} demo --paper   # the method of the paper, round by round",
+        f"{command} reproduce --figure uci --quick   # the methods of the paper, round by round",
         f"{command} --help         # fit your own file",
         "or in Python: CWBoostClassifier().fit(X, y), as in README.md",
         sep="\n  ",
         file=args.results,
     )
-    return 0
-
-
-def _run_paper(args) -> int:
-    from cwboost.commands.reproduce import carry_out
-    from cwboost.experiments.reproduce import Study
-
-    study = Study(
-        figures=("uci", "digits"),
-        out=args.out,
-        runs=1,
-        rounds=PAPER_ROUNDS if args.rounds is None else args.rounds,
-        selection_rounds=50,
-        methods=("CW", "CW-1"),
-        datasets=("VOWEL", "PENDIGITS"),
-        seed=args.seed,
-        n_jobs=args.jobs,
-        quiet=args.quiet,
-    )
-    carry_out(study, args.results)
     return 0
 
 

@@ -45,6 +45,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="1 run, 60 rounds, AdaBoost.MO for 10 s at most"
     )
+    parser.add_argument("--quiet", action="store_true", help="do not show progress bars")
     add_run_arguments(parser, folder="reproduction", holds="the runs, the table and the figures")
 
 
@@ -58,7 +59,7 @@ def run(args) -> int:
         figures=FIGURES if "all" in args.figure else tuple(dict.fromkeys(args.figure)),
         out=args.out,
         data_dir=args.data,
-        methods=tuple(args.methods or METHODS),
+        methods=tuple(dict.fromkeys(args.methods or METHODS)),
         datasets=args.datasets,
         seed=args.seed,
         n_jobs=args.jobs,

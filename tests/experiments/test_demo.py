@@ -1,6 +1,5 @@
 """The demonstration as run by a user: table, certificate, figure, model, what to type next."""
 
-import itertools
 import re
 
 import pytest
@@ -45,29 +44,7 @@ def test_the_demonstration(tmp_path, monkeypatch, capsys):
     assert model.score(*load_annealing(return_X_y=True)) > 0.95
 
     following = out.partition("\nnext:\n")[2]
-    found = re.findall(r"^  \S*cwboost (inspect|demo|--help)(.*?) *#", following, re.M)
-    assert [name for name, _ in found] == ["inspect", "demo", "--help"]
+    found = re.findall(r"^  \S*cwboost (inspect|reproduce|--help)(.*?) *#", following, re.M)
+    assert [name for name, _ in found] == ["inspect", "reproduce", "--help"]
     assert main(["inspect", *found[0][1].split()]) == 0
     assert "CWBoostClassifier" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_the_demonstration_of_the_paper(tmp_path, capsys):
-    """A row per set and method, low errors, figures."""
-    out = tmp_path / "new"
-    assert main(["demo", "--paper", "--rounds", "40", "--out", str(out)]) == 0
-    printed = capsys.readouterr()
-    assert "round" in printed.err  # the progress bar
-    methods = printed.out.split("## Methods")[1].split("##")[0]
-    rows = [line.strip("|").split() for line in methods.splitlines() if " CW" in line]
-    places = itertools.product(("VOWEL", "PENDIGITS"), ("CW", "CW-1"))
-    assert [(row[0], row[2]) for row in rows] == list(places)
-    errors = [float(row[4]) for row in rows]
-    assert max(errors[:2]) < 25.0 and max(errors[2:]) < 5.0
-    for name in ("uci", "digits"):
-        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_rounds_are_for_the_paper(capsys):
-    assert main(["demo", "--rounds", "5"]) == 1
-    assert "--rounds needs --paper" in capsys.readouterr().err
