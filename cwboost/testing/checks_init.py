@@ -94,6 +94,24 @@ def check_scores_without_own_label(model):
         )
 
 
+def check_scores_rise_with_the_class(model):
+    """Check that the largest score is that of the own class no less often than by chance.
+
+    The classes are the thirds of the examples by their first feature.
+    """
+    X = pixels(90)
+    X = X[np.argsort(X[:, 0], kind="stable")]
+    y = np.repeat([0, 1, 2], 30)
+    made, left_out = fit_init(model, X, y)
+    found = {} if made is None else {"scores": init_scores(model, made, X), "fit": left_out}
+    for method, scores in found.items():
+        right = np.mean(scores.argmax(axis=1) == y)
+        assert right > 0.25, (
+            f"the largest score that {method} returns is that of the own class for {right:.0%} of "
+            "the examples, by chance for a third"
+        )
+
+
 def check_weights(model):
     """Check that weights count as copies: they bring the scores nearer to those of a fit on copies.
 

@@ -74,6 +74,7 @@ REMEDIES = {
     "check_categories": "Compare codes by membership in a set, or leave max_categories at 0.",
     "check_scores_of_every_matrix": "Return finite float64 scores, or refuse what is sparse.",
     "check_scores_without_own_label": "Cross-fit, or leave each example out in closed form.",
+    "check_scores_rise_with_the_class": "Give the likeliest class the largest score.",
     "check_weights": "Let context.weight count, as copies of the examples would.",
     "check_fit_is_repeatable": "Draw from context.random_state alone; add in one fixed order.",
     "check_shapley_values": "Return None, or values of each row that end at its scores.",

@@ -454,6 +454,7 @@ FAULTS = {
 }
 FAULTS_OF_INIT = {
     "return -distances": [
+        ("return distances", "scores_rise_with_the_class", "for 0% of the examples, by chance"),
         ("return -distances.astype(np.float32)",
          "scores_of_every_matrix", "scores must be a float64 array"),
         ("return -distances + distances.mean(axis=0)",
