@@ -32,6 +32,7 @@ from cwboost.testing.material import (
     problems,
     reals,
     same_arrays,
+    tolerance,
     with_missing,
 )
 
@@ -60,15 +61,20 @@ def check_monotonic(family):
             assert np.all(sign * step >= 0), f"outputs break the constraint {sign:+d} on feature 0"
         weights = weights * rng.uniform(0.5, 2.0, size=90)
     is_lost = np.where(np.isnan(X[:, 0]), 2.0, -2.0)
-    wanted = np.vstack([integer_weights(90, 8), is_lost, -is_lost])
-    free = bind(family, X, n_targets=len(wanted)).price(wanted, WHOLE).learners
-    kept = free.take(np.flatnonzero((_steps(free) >= 0).all(axis=0)))
-    planted = kept.outputs(X).T.astype(np.float64, order="C")
-    constraints = np.tile(np.array([[1, 0]], dtype=np.int8), (len(planted), 1))
-    found = bind(family, X, n_targets=len(planted), monotonic=constraints).price(planted, WHOLE)
-    assert not pricer.exact or (found.edges == 90).all(), (
-        f"pricing missed a learner that keeps the constraint +1: edges are {found.edges}, not 90"
-    )
+    weights = np.vstack([integer_weights(90, 8), is_lost, -is_lost])
+    free = bind(family, X, n_targets=len(weights)).price(weights, WHOLE).learners
+    kept = free.take(np.flatnonzero((_steps(free) >= 0).all(axis=0))).outputs(X).T
+    weights = np.vstack([weights, kept])
+    constraints = np.tile(np.array([[1, 0]], dtype=np.int8), (len(weights), 1))
+    forms = [X, sparse.csr_array(X)] if family.capabilities.sparse_input else [X]
+    for form in forms:
+        pricer = bind(family, form, n_targets=len(weights), monotonic=constraints)
+        priced = pricer.price(weights, WHOLE)
+        assert_priced(family, priced, form, weights, "constraints")
+        short = (weights @ kept.T).max(axis=1) - priced.edges if pricer.exact else np.zeros(1)
+        assert (short <= tolerance(weights)).all(), (
+            f"pricing missed learners that keep the constraint +1: edges are {short} too small"
+        )
 
 
 def _steps(learners) -> np.ndarray:
