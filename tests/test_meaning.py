@@ -137,7 +137,7 @@ CASES = [({}, way) for way in WAYS] + [(STUMPS, way) for way in WAYS if way != "
 def test_weights_of_held_out_examples_are_copies(params, way):
     """They choose the length, fit the scale, calibrate the prediction sets, and are measured.
 
-    The prior of the scale counts rows, which changes probabilities by less than .01 here.
+    The fit of the scale counts rows, which changes probabilities by less than .01 here.
     """
     clf = CWBoostClassifier(random_state=0, **params)
     if way != "fit":

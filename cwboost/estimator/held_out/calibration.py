@@ -21,9 +21,13 @@ MOST_STEPS, SMALLEST_STEP = 60, 1e-5
 """Newton steps at most, and the step after which the error of the next one, its square, is
 rounding."""
 
-PRIOR_SPREAD = 0.5
+PRIOR_SPREAD = 1.0
 """Standard deviation of the logarithm of the scale, normal around that of the loss: it keeps the
-scale finite if examples are few or none is misclassified, and counts less the more there are."""
+scale near that one if examples are few, and counts less the more there are."""
+
+UNKNOWN = 0.5
+"""Number of examples of unknown class that count beside the others, with their mean scores: without
+a misclassified one, few examples do not make the model certain (Krichevsky and Trofimov 1981)."""
 
 LARGEST_DIFFERENCE = 1e300
 """Between two scores: times a scale it is finite."""
@@ -65,9 +69,10 @@ def fit_scale(scores, y, weight=None) -> float:
 def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[float, float]:
     """Return the most likely scale and the mean negative log-likelihood of the labels there.
 
-    The scale s > 0 minimises the negative log-likelihood under softmax(s F), every example counting
-    by its weight, scaled to mean one over the positive ones, plus
-    log(s / LOSS_SCALE)^2 / (2 PRIOR_SPREAD^2).
+    The scale s > 0 minimises the negative log-likelihood of smoothed labels under softmax(s F): a
+    share UNKNOWN / (n + UNKNOWN) of each label is divided among all classes (Platt 1999). Every
+    example counts by its weight, scaled to mean one over the n positive ones, and
+    log(s / LOSS_SCALE)^2 / (2 PRIOR_SPREAD^2) is added.
 
     Newton's method on the derivative in log s, kept inside a bracket: the likelihood is convex in
     s, so the derivative changes its sign once. A `start` close to the scale, such as that of the
@@ -79,13 +84,15 @@ def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[f
     np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
     n_used = n_samples if weight is None else np.count_nonzero(weight)
     weight = np.ones(n_samples) if weight is None else weight * (n_used / weight.sum())
+    # Smoothing subtracts s times this from loss and derivative.
+    smoothed = UNKNOWN / (n_used + UNKNOWN) * np.sum(weight * differences.mean(axis=0))
     centre = log(LOSS_SCALE)
     low, high, u = LOWEST, HIGHEST, log(start)
     for _ in range(MOST_STEPS):
         loss, first, second = _likelihood(exp(u), differences, weight)
-        slope = first + (u - centre) / PRIOR_SPREAD**2
+        slope = first - exp(u) * smoothed + (u - centre) / PRIOR_SPREAD**2
         low, high = (u, high) if slope < 0 else (low, u)
-        curvature = second + 1.0 / PRIOR_SPREAD**2
+        curvature = second - exp(u) * smoothed + 1.0 / PRIOR_SPREAD**2
         target = u - slope / curvature if curvature > 0 else np.nan
         if not low < target < high:
             target = 0.5 * (low + high)

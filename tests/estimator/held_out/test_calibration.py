@@ -38,17 +38,28 @@ def test_minimises_the_negative_log_likelihood(vowel):
     scores, y = rng.normal(size=(50, 3)), rng.integers(0, 3, 50)
 
     def loss(scale):
-        likelihood = -np.log(softmax(scale * scores, axis=1)[np.arange(50), y]).sum()
-        return likelihood + 0.5 * (np.log(scale / 2) / 0.5) ** 2
+        labels = (np.eye(3)[y] + 0.01 / 3) / 1.01
+        likelihood = -(labels * np.log(softmax(scale * scores, axis=1))).sum()
+        return likelihood + 0.5 * np.log(scale / 2) ** 2
 
     best = fit_scale(scores, y)
     assert all(loss(best) <= loss(best * factor) for factor in (0.5, 0.99, 1.01, 2.0))
 
 
-def test_stays_finite_without_mistakes_and_without_examples():
-    assert 2 <= fit_scale(np.array([[5.0, 0.0]] * 9), np.zeros(9, dtype=int)) < 50
+def test_is_that_of_the_loss_without_examples_and_finite():
     assert fit_scale(np.zeros((0, 3)), np.zeros(0, dtype=int)) == pytest.approx(2.0, rel=1e-3)
     assert fit_scale(np.array([[1e300, 0.0]]), np.array([0])) < 1e4
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+@pytest.mark.parametrize("margin", [0.5, 2.0, 10.0])
+@pytest.mark.parametrize("n", [50, 500])
+def test_doubt_remains_without_mistakes(n, margin, n_classes):
+    """About half an example in n may be of another class, whatever the size of the scores."""
+    scores = np.zeros((n, n_classes))
+    scores[:, 0] = margin
+    p = softmax(fit_scale(scores, np.zeros(n, dtype=int)) * scores[0])
+    assert 0.05 / n < 1.0 - p[0] < 1.0 / n
 
 
 def test_held_out_examples_set_the_scale(vowel):

@@ -82,7 +82,7 @@ def test_weights_of_held_out_examples_count_as_copies(vowel):
     other = fitted((X, y, X_val[copies], y_val[copies]), early_stopping="loss")
     for name in ("valid_error", "valid_loss"):
         np.testing.assert_allclose(one.history_[name], other.history_[name], rtol=1e-12)
-    # The prior of the scale counts examples, of which the copies have more or fewer.
+    # The fit of the scale counts examples, of which the copies have more or fewer.
     assert one.probability_scale_ == pytest.approx(other.probability_scale_, rel=0.02)
 
 
