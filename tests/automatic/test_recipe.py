@@ -259,9 +259,7 @@ def test_rounds_keep_no_copy_of_the_features(monkeypatch):
         sizes = [trace.size for trace in tracemalloc.take_snapshot().traces]
         found.setdefault(when, sum(0.7 < size / X.nbytes < 1.3 for size in sizes))
 
-    class Watch:
-        def on_round_end(self, state):
-            count("training")
+    watch = SimpleNamespace(on_round_end=lambda state: count("training"))
 
     def follow(*args, **kwargs):
         count("holdout run")
@@ -271,7 +269,7 @@ def test_rounds_keep_no_copy_of_the_features(monkeypatch):
     monkeypatch.setattr(recipe, "follow", follow)
     tracemalloc.start()
     try:
-        default(n_estimators=20, callbacks=[Watch()]).fit(X, y)
+        default(n_estimators=20, callbacks=[watch]).fit(X, y)
     finally:
         tracemalloc.stop()
     assert found == {"holdout run": 0, "training": 0}

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import pickle
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -120,12 +121,9 @@ def test_early_stopping_and_callbacks_see_every_round(client, collections):
     lazy_sets = {k: tuple(da.from_array(a, chunks=130) for a in v) for k, v in sets.items()}
     seen = []
 
-    class Note:
-        def on_round_end(self, state):
-            seen.append(state.latest["train_error"])
-
+    note = SimpleNamespace(on_round_end=lambda state: seen.append(state.latest["train_error"]))
     parameters = {**PARAMETERS, "n_estimators": 40, "C": 1e6, "early_stopping": "loss"}
-    model = DaskCWBoostClassifier(**parameters, n_iter_no_change=3, callbacks=[Note()])
+    model = DaskCWBoostClassifier(**parameters, n_iter_no_change=3, callbacks=[note])
     model.fit(*collections, **lazy, eval_sets=lazy_sets)
     local = CWBoostClassifier(**parameters, n_iter_no_change=3)
     local.fit(X, Y, **held_out, eval_sets=sets)
