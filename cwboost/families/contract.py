@@ -135,7 +135,9 @@ class BindContext:
 
 @dataclass(frozen=True, eq=False)
 class PricingRequest:
-    """What a pricer may use besides the weights, to save time. Later versions add fields.
+    """What a pricer may use besides the weights, to save time: it changes no learner that is found.
+
+    Later versions add fields.
 
     Parameters
     ----------

@@ -279,11 +279,11 @@ def same_arrays(first: WeakLearners, second: WeakLearners) -> bool:
     )
 
 
-def answers(family: WeakLearnerFamily, pricer: Pricer, weights) -> list[Priced | Division]:
+def answers(family, pricer: Pricer, weights, request=WHOLE) -> list[Priced | Division]:
     """Return what a pricer finds by each method of pricing that the family has."""
     methods = [pricer.price, pricer.price_shared]
     methods += [pricer.divide] if family.capabilities.divides else []
-    return [method(weights, WHOLE) for method in methods]
+    return [method(weights, request) for method in methods]
 
 
 def assert_same_answers(family, first, second, what: str) -> None:

@@ -37,7 +37,7 @@ REMEDIES = {
     "check_generator_is_the_only_state": "Keep the reference to random_state, and no other state.",
     "check_pricers_are_independent": "Keep what bind prepares on the pricer, not on the class.",
     "check_edges": "Pack what the method outputs gives; report (weights * outputs).sum() as edges.",
-    "check_requests": "Ignore the request, or give all examples outputs and keep what pays.",
+    "check_requests": "Ignore the request, or find what you find without it.",
     "check_divisions": "Return in divide the cells that the learner's method cells returns.",
     "check_best_constant": "Let the two constants compete, with the edge abs(weights.sum()).",
     "check_scaling": "Compare sums with each other, never with a fixed number.",
