@@ -30,54 +30,41 @@ class ProgressBar:
     share of the objective, if the weak learners allow a bound; the training error; and what the
     history holds of validation examples.
 
-    Parameters
-    ----------
-    n_rounds : int or None, default=None
-        Number of rounds; None takes it from the state of the first round.
-    verbose : int, default=1
-        0 shows nothing.
-
     Raises
     ------
     ImportError
-        If tqdm is not installed. With `n_rounds`
-        None the first round raises it.
+        If tqdm is not installed.
     """
 
-    def __init__(self, n_rounds: int | None = None, verbose: int = 1) -> None:
-        self.n_rounds = n_rounds
-        self.verbose = verbose
-        self._bar = None if n_rounds is None else self._open(n_rounds)
-
-    def _open(self, n_rounds: int):
+    def __init__(self) -> None:
         with extra("progress", "a progress bar needs tqdm"):
             from tqdm.auto import tqdm
-        return tqdm(total=n_rounds, disable=not self.verbose, unit="round")
+        self._open = tqdm
+        self._bar: tqdm | None = None
 
     def __reduce__(self):
         # A copy, as in a clone of an estimator, gets a new bar: the terminal cannot be copied.
-        return ProgressBar, (self.n_rounds, self.verbose)
+        return ProgressBar, ()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
-        self._bar.close()
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
 
     def on_round_end(self, state: RoundState) -> bool:
         """Advance to the round of `state`; never stops training."""
-        total = self.n_rounds or state.n_rounds
-        if self._bar is not None and (state.round <= self._bar.n or total != self._bar.total):
-            self._bar.close()  # of a fit before this one
-            self._bar = None
+        bar = self._bar
+        if bar is not None and (state.round <= bar.n or state.n_rounds != bar.total):
+            self.__exit__()  # the bar of a fit before this one
         if self._bar is None:
-            self._bar = self._open(total)
-        if not self._bar.disable:
-            self._bar.set_postfix_str(_figures(state), refresh=False)
-            self._bar.update(state.round - self._bar.n)
-        if self.n_rounds is None and state.round >= state.n_rounds:
-            self._bar.close()
-            self._bar = None
+            self._bar = self._open(total=state.n_rounds, initial=state.round - 1, unit="round")
+        self._bar.set_postfix_str(_figures(state), refresh=False)
+        self._bar.update(state.round - self._bar.n)
+        if state.round >= state.n_rounds:
+            self.__exit__()
         return False
 
 

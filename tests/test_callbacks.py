@@ -137,7 +137,7 @@ def test_a_progress_bar_as_a_callback_or_if_verbose(given, capsys):
     assert "4/4" in last and "train_error=" in last
     assert 0 < float(re.search(r"loss=([\d.]+)", last)[1]) < 1
     assert 0 < float(re.search(r"gap=([\d.]+)%", last)[1]) < 100
-    clone(clf).set_params(callbacks=[ProgressBar(verbose=0)], verbose=0).fit(X, Y)
+    clone(clf).set_params(callbacks=None, verbose=0).fit(X, Y)
     assert capsys.readouterr().err == ""
 
 
@@ -173,7 +173,7 @@ def test_callbacks_may_stop_training_and_all_are_called(booster):
 
 
 def test_estimators_with_callbacks_can_be_cloned_and_pickled(tmp_path):
-    callbacks = [ProgressBar(verbose=0), CSVLog(tmp_path / "l"), Checkpoint(tmp_path / "c")]
+    callbacks = [ProgressBar(), CSVLog(tmp_path / "l"), Checkpoint(tmp_path / "c")]
     clf = classifier(n_estimators=3, callbacks=callbacks).fit(X, Y)
     again = pickle.loads(pickle.dumps(clone(clf))).fit(X, Y)
     assert_same_training(again, clf)

@@ -123,8 +123,7 @@ class RoundLoop:
             return self.early_stopping.stop_reason
         # No bar unless it is shown: it has a destructor all the same, and an interrupt that arrives
         # in a destructor is lost.
-        verbose = estimator.verbose
-        with ProgressBar(self.n_rounds, verbose) if verbose else nullcontext() as bar:
+        with ProgressBar() if estimator.verbose else nullcontext() as bar:
             every = bar, self.early_stopping, *self.callbacks
             listeners = [one for one in every if one is not None]
             while training.n_rounds < self.n_rounds:
