@@ -15,7 +15,7 @@ LISTED = 4
 
 
 def describe(
-    learners: WeakLearners, names: Sequence[str], categories: Mapping[int, np.ndarray] | None = None
+    learners: WeakLearners, names: Sequence[str], categories: Mapping[int, np.ndarray]
 ) -> list[str]:
     """Return, for each learner, when it answers +1, or what it compares if that is long.
 
@@ -51,14 +51,14 @@ def terms_of(direction: Mapping[str, float]) -> str:
 def _on_features(flat: ThresholdTrees, names, categories) -> list[str]:
     stumps = flat.stumps()
     if stumps is not None:
-        sets, known = flat.root_sets() or CategorySets.none(len(flat)), categories or {}
+        sets = flat.root_sets() or CategorySets.none(len(flat))
         words = []
         for j, (feature, threshold, *rest) in enumerate(zip(*(a.tolist() for a in stumps))):
             if sets.is_set[j] and feature >= 0:
-                words.append(_category_stump(feature, sets.members(j), *rest, names, known))
-            elif feature in known and np.isfinite(threshold):  # compared by their codes
-                above = np.flatnonzero(np.arange(len(known[feature])) > threshold)
-                words.append(_category_stump(feature, above, *rest, names, known))
+                words.append(_category_stump(feature, sets.members(j), *rest, names, categories))
+            elif feature in categories and np.isfinite(threshold):  # compared by their codes
+                above = np.flatnonzero(np.arange(len(categories[feature])) > threshold)
+                words.append(_category_stump(feature, above, *rest, names, categories))
             else:
                 words.append(_stump(feature, threshold, *rest, names))
         return words

@@ -3,7 +3,6 @@
 from cwboost._kernels.common.thresholds import thresholds_between
 from cwboost._kernels.kernel_values.codes import fill_codes
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
-from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.projections.projection import seeded_directions
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
@@ -33,7 +32,6 @@ __all__ = [
     "Projector",
     "SortedFeatures",
     "StepFunction",
-    "TreeEvaluator",
     "TreeGrower",
     "TreeScores",
     "canonical",

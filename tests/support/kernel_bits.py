@@ -16,6 +16,7 @@ from sklearn.datasets import make_classification
 from cwboost._kernels.common import cpu
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
 from cwboost._kernels.prediction.tree_nodes import padded
+from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.projections.projection import Directions, Panels
 from cwboost.ensemble.shapley import tree_shapley
 from cwboost.families.flat_forms import ThresholdTrees
@@ -24,7 +25,6 @@ from cwboost.kernels import (
     TREE_CRITERIA,
     BinnedMatrix,
     SortedFeatures,
-    TreeEvaluator,
     TreeGrower,
     exp,
     log,
