@@ -13,14 +13,13 @@ import cwboost
 from cwboost._kernels.common import cpu
 
 HEADERS = Path(cwboost.__file__).parent / "_kernels"
-SOLVER, STUMPS, CODES = (
-    Path(__file__).with_name(f"{subject}_hashes.c") for subject in ("fcd", "stump", "code")
-)
+SOURCES = sorted(Path(__file__).parent.glob("*_hashes.c"))
+of_every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 FLAGS = ["-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
 
 
-def build(compiler, folder, *flags, source=SOLVER):
+def build(compiler, folder, source, *flags):
     """Compile a program, with -O1 by default, which takes two thirds of the time of -O3."""
     program = folder / "hashes"
     options = ["-O1", *FLAGS, *flags, f"-I{HEADERS}"]
@@ -58,15 +57,14 @@ def native(tmp_path_factory, c_compiler):
     """What programs print on this machine. The package has the kernels compiled with -O3."""
     return {
         source: hashes(
-            [build(c_compiler, tmp_path_factory.mktemp("native"), source=source)],
-            len(cpu.available()),
+            [build(c_compiler, tmp_path_factory.mktemp("native"), source)], len(cpu.available())
         )
-        for source in (SOLVER, CODES)
+        for source in SOURCES
     }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", [SOLVER, CODES], ids=lambda source: source.stem)
+@of_every_source
 def test_kernels_of_every_set_give_the_same_bits(source, native):
     """Trees on codes by sets of rows and by walks: that program compares both."""
     assert set(native[source]) == set(cpu.available())
@@ -74,34 +72,35 @@ def test_kernels_of_every_set_give_the_same_bits(source, native):
 
 
 @pytest.mark.slow
+@of_every_source
 @pytest.mark.parametrize("compiler", ["clang -O3", "musl-gcc -static"])
-def test_kernels_of_other_compilers_give_the_same_bits(compiler, native, tmp_path):
+def test_kernels_of_other_compilers_give_the_same_bits(compiler, source, native, tmp_path):
     name, *flags = compiler.split()
     if not shutil.which(name):
         pytest.skip(f"needs {name} (Debian: clang, musl-tools)")
-    found = hashes([build([name], tmp_path, *flags)], len(cpu.available()))
-    assert_all_equal(found | native[SOLVER])
+    found = hashes([build([name], tmp_path, source, *flags)], len(cpu.available()))
+    assert_all_equal({f"{name}, {one}": lines for one, lines in found.items()} | native[source])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", [SOLVER, STUMPS, CODES], ids=lambda source: source.stem)
+@of_every_source
 def test_portable_vectors_give_the_same_bits(source, native, c_compiler, tmp_path):
     """What other processors get: vectors of 16 bytes, as the compiler lowers them."""
-    found = hashes([build(c_compiler, tmp_path, "-DCWB_PORTABLE", source=source)], 1)
+    found = hashes([build(c_compiler, tmp_path, source, "-DCWB_PORTABLE")], 1)
     assert set(found) == {"portable"}
-    assert_all_equal(found | native.get(source, {}))
+    assert_all_equal(found | native[source])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source, flags", [(SOLVER, ["-O3"]), (STUMPS, []), (CODES, ["-O3"])])
-def test_neon_gives_the_same_bits_under_an_emulator(source, flags, native, tmp_path):
+@of_every_source
+def test_neon_gives_the_same_bits_under_an_emulator(source, native, tmp_path):
     compiler, emulator = "aarch64-linux-gnu-gcc", "qemu-aarch64"
     for tool in (compiler, emulator):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool} (Debian: gcc-aarch64-linux-gnu, qemu-user)")
-    found = hashes([emulator, build([compiler], tmp_path, "-static", *flags, source=source)], 1)
+    found = hashes([emulator, build([compiler], tmp_path, source, "-static", "-O3")], 1)
     assert set(found) == {"neon"}
-    assert_all_equal(found | native.get(source, {}))
+    assert_all_equal(found | native[source])
 
 
 def bits_under(name):
