@@ -37,21 +37,21 @@ def lbfgsb(
     has one thread: more would slow down small products and change the bits.
     """
     bounds = np.cumsum([len(coef) for coef in master.coef])[:-1]
-    last = {"gradient": None, "w": None}
+    value, gradient = np.nan, None
 
     def objective(w):
+        nonlocal value, gradient
         try:
             master.set_coef(np.split(w, bounds))
         except OverflowError:
-            # The step of the line search is too long to evaluate: worse than any acceptable one.
-            return np.finfo(float).max ** 0.5, last["gradient"]
-        last["w"] = w.copy()
-        last["gradient"] = 1.0 - np.concatenate(master.edges())
-        return master.objective, last["gradient"]
+            # A step that is too long to evaluate is a bad one, from which the line search returns;
+            # it would interpolate a huge value by a step of nothing.
+            return 2.0 * value, gradient
+        value, gradient = master.objective, 1.0 - np.concatenate(master.edges())
+        return value, gradient
 
-    def after_iteration(intermediate_result):
-        if not np.array_equal(intermediate_result.x, last["w"]):
-            objective(intermediate_result.x)
+    def after_iteration(_):
+        # A line search ends with the point that it evaluated last, where `master` is.
         if stop():
             raise StopIteration
 

@@ -45,8 +45,8 @@ def test_reaches_the_optimum_of_lbfgsb(n_classes, n_samples, n_columns, C, weigh
 
 
 def test_line_searches_of_lbfgsb_outlast_overflows():
-    """A step from far away is too long to evaluate."""
-    rng = np.random.default_rng(0)
+    """A step from far away is too long to evaluate, here one of 515."""
+    rng = np.random.default_rng(1)
     H, y, _ = slow_master.random_problem(rng, 3, 40, 12)
     far = [100.0 * rng.random(len(h)) for h in H]
     found = solve_master(H, y, 1e2, "lbfgsb", coef0=far)
