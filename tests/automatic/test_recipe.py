@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV
 
 from cwboost import CWBoostClassifier, TreeFamily
 from cwboost.automatic import constants, recipe
@@ -234,14 +233,6 @@ def test_the_holdout_run_leaves_the_training_as_it_is(halves):
     )
     same(with_run, without, X_test)
     assert with_run.probability_scale_ != 2.0
-
-
-def test_every_other_parameter_of_trees_reaches_the_default(halves):
-    X, y, *_ = halves
-    grid = {"weak_learner__max_depth": [1, 6], "weak_learner__max_features": [None]}
-    search = GridSearchCV(default(n_estimators=5, init=None), grid, cv=2).fit(X, y)
-    assert search.best_params_["weak_learner__max_depth"] == 6
-    assert isinstance(search.best_estimator_.family_, TreeFamily)
 
 
 def test_the_recipe_has_few_constants():

@@ -223,13 +223,6 @@ def test_what_one_container_refuses_all_refuse(kind, container):
         small(categorical_features=[0, 1]).fit(given, Y)
 
 
-def test_missing_times_among_categories_are_missing():
-    cities = np.array(["a", "b", pd.NaT] * (N // 3), dtype=object)
-    frame = pd.DataFrame({"city": cities})
-    clf = small(categorical_features=["city"]).fit(frame, Y)
-    assert clf.categories_[0].tolist() == ["a", "b"]
-
-
 def test_a_column_that_changed_after_fit_is_named():
     X = frame()
     clf = small().fit(X, Y)

@@ -131,11 +131,7 @@ def test_a_refitted_model_is_saved_refitted_again_and_trained_on(tmp_path):
     again = load_model(tmp_path / "old.cwb").refit(X[new], y[new])
     refitted = clf.refit(X[new], y[new])
     np.testing.assert_array_equal(again.decision_function(X), refitted.decision_function(X))
-    refitted.save(tmp_path / "new.cwb")
-    loaded = load_model(tmp_path / "new.cwb")
-    np.testing.assert_array_equal(loaded.decision_function(X), refitted.decision_function(X))
     longer = refitted.set_params(n_estimators=25).fit(X[new], y[new])
     assert longer.ensemble_.n_rounds == 25
-    np.testing.assert_array_equal(
-        longer.decision_function(X, n_estimators=20), loaded.decision_function(X)
-    )
+    scores = longer.decision_function(X, n_estimators=20)
+    np.testing.assert_array_equal(scores, again.decision_function(X))

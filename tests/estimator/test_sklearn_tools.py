@@ -168,13 +168,14 @@ def test_encoders_of_skrub_take_dates_and_text():
     assert list(model[-1].categories_) == [names.index("customer")]
 
 
+@pytest.mark.parametrize("name", ["tree", "auto"])
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda c: c.__name__)
-def test_a_named_weak_learner_has_nested_parameters(classifier):
-    named = classifier(weak_learner="tree")
+def test_a_named_weak_learner_has_nested_parameters(classifier, name):
+    named = classifier(weak_learner=name)
     given = classifier(weak_learner=TreeFamily())
     nested = {k: v for k, v in named.get_params().items() if k.startswith("weak_learner__")}
     assert nested and nested.items() <= given.get_params().items()
-    assert named.weak_learner == "tree"  # Asking changes nothing.
+    assert named.weak_learner == name  # Asking changes nothing.
     assert named.set_params(weak_learner__max_depth=4) is named
     assert isinstance(named.weak_learner, TreeFamily) and named.weak_learner.max_depth == 4
     assert clone(named).get_params()["weak_learner__max_depth"] == 4

@@ -90,7 +90,10 @@ def test_held_out_examples_choose_C_and_set_the_scale(trained, halves):
     encoded = np.searchsorted(trained.classes_, y_val)
     scale = fit_scale(thin.decision_function(X_val), encoded)
     assert thin.probability_scale_ == pytest.approx(scale)
-    assert trained.thin(X, y, C=1e3).probability_scale_ == 2.0
+    plain = trained.thin(X, y, C=1e3)
+    assert plain.probability_scale_ == 2.0 and thin.predict_set(X_val).any(axis=1).mean() > 0.8
+    with pytest.raises(ValueError, match="call calibrate"):
+        plain.predict_set(X_val)
     fixed = copy(trained).set_params(probability_scale=1.5)
     assert fixed.thin(X, y, C=1e3).probability_scale_ == 1.5
     assert fixed.thin(X, y, C=1e3, X_val=X_val, y_val=y_val).probability_scale_ == 1.5

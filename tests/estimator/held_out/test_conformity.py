@@ -74,15 +74,6 @@ def test_a_weight_is_a_number_of_copies(alpha, by_class):
         )
 
 
-def test_thin_models_have_them():
-    X, y = load_digits(return_X_y=True)
-    clf = CWBoostClassifier(n_estimators=30, random_state=0).fit(X[:600], y[:600])
-    thin = clf.thin(X[:600], y[:600], X_val=X[600:900], y_val=y[600:900])
-    assert thin.predict_set(X[900:]).any(axis=1).mean() > 0.8
-    with pytest.raises(ValueError, match="call calibrate"):
-        clf.thin(X[:600], y[:600], C=1e3).predict_set(X)
-
-
 def test_a_model_without_examples_left_out_says_what_to_do():
     X, y = load_wine(return_X_y=True)
     clf = paper(n_estimators=5).fit(X[::2], y[::2])

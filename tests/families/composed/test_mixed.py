@@ -161,6 +161,9 @@ def test_parameters_are_nested_under_the_names(data):
     assert clone(clf).get_params()["weak_learner__tree__max_depth"] == 3
     twice = MixedFamily([TreeFamily(max_depth=1), "tree"]).set_params(**{"tree-2__max_depth": 5})
     assert [member.max_depth for member in twice.families] == [1, 5]
+    tree = DecisionTreeClassifier()
+    MixedFamily([SklearnFamily(tree)]).set_params(sklearn__estimator__max_depth=3)
+    assert tree.max_depth == 3
     search = GridSearchCV(
         paper(["stump", "tree"], n_estimators=2), {"weak_learner__tree__max_depth": [1, 3]}, cv=2
     )

@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from cwboost import MixedFamily, SklearnFamily, load_model
+from cwboost import SklearnFamily
 from cwboost.datasets import load_vowel
 
 FLAT = [
@@ -126,18 +126,6 @@ def test_values_beyond_float32_are_taken_by_trees():
 def test_estimators_are_checked(estimator, message):
     with pytest.raises(ValueError, match=message):
         bind(SklearnFamily(estimator), np.eye(4))
-
-
-def test_nested_parameters_and_mixing(data, tmp_path):
-    family = MixedFamily(["stump", SklearnFamily(DecisionTreeClassifier())])
-    family.set_params(sklearn__estimator__max_depth=3)
-    clf = paper(family, n_estimators=4).fit(data[0], data[2])
-    assert clf.get_params()["weak_learner__sklearn__estimator__max_depth"] == 3
-    clf.save(tmp_path / "model.cwb")
-    loaded = load_model(tmp_path / "model.cwb")
-    expected = clf.decision_function(data[1])
-    np.testing.assert_array_equal(loaded.decision_function(data[1]), expected)
-    assert "sklearn" in clf.ensemble_.learners.parts
 
 
 def test_a_hostile_file_names_no_other_class():
