@@ -11,12 +11,15 @@ from joblib import Memory
 
 from cwboost import __version__
 from cwboost.datasets import DataAbsent, load
+from cwboost.experiments import features
 from cwboost.experiments.methods import BASIC, METHODS, SOLVER_SETS, SOLVERS, Method
 from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Protocol, prepare
 from cwboost.experiments.records import Records
 from cwboost.experiments.revision import code_digest, machine
 from cwboost.experiments.runner import choose_C, train_and_measure
 from cwboost.families.discovery import resolve_weak_learner
+
+FEATURES = Path(features.__file__).parent
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,8 @@ class Study:
 
     @cached_property
     def memory(self) -> Memory:
-        """Keeps the image features."""
-        return Memory(self.out / "features", verbose=0)
+        """Keeps the image features, apart for each state of their code."""
+        return Memory(self.out / "features" / code_digest(FEATURES), verbose=0)
 
     def protocols(self, kind: str = "run") -> list[Protocol]:
         """Return the protocols of the requested figures, or of the study of solvers."""

@@ -87,6 +87,25 @@ def test_a_larger_limit_repeats_only_stopped_runs(study):
     assert saved(study) == whole
 
 
+def test_features_of_other_code_are_not_used_again(study, tmp_path, monkeypatch):
+    """joblib compares the function that it calls, and none of those that this one calls."""
+    package = tmp_path / "images_of_today"
+    package.mkdir()
+    (package / "inner.py").write_text("def value(x):\n    return x + 1\n")
+    (package / "outer.py").write_text(
+        "from images_of_today import inner\n\n\ndef features(x):\n    return inner.value(x)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("cwboost.experiments.reproduce.FEATURES", package)
+    from images_of_today import inner, outer
+
+    assert study.memory.cache(outer.features)(1) == 2
+    (package / "inner.py").write_text("def value(x):\n    return x + 100\n")
+    code_digest.cache_clear()
+    monkeypatch.setattr(inner, "value", lambda x: x + 100)
+    assert replace(study).memory.cache(outer.features)(1) == 101
+
+
 def test_more_rounds_are_separate_runs(study):
     reproduce(study)
     n_before = len(saved(study))
