@@ -260,11 +260,11 @@ def foreign_imports():
     """(file, imported package, whether inside a function) of packages that are not ours."""
     plugins = (path for path in (ROOT / "plugins").glob("[!e]*/*.py"))
     for path in [*MODULES.values(), *plugins]:
-        for module, _, depth in imports(path):
+        for module, _, late in imports(path):
             package = module.partition(".")[0]
             known = {"cwboost", "cython", "libc", "cpython", *sys.stdlib_module_names}
             if package not in known:
-                yield path, package, depth > 0
+                yield path, package, late
 
 
 @pytest.fixture(scope="module")

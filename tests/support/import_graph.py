@@ -14,11 +14,11 @@ CIMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+)?c?import\s+([\w.]+)", re.MULTI
 
 
 class Import(NamedTuple):
-    """One imported name: ``import module`` has no `name`; `depth` counts enclosing functions."""
+    """One imported name: ``import module`` has no `name`; `late` is true within functions."""
 
     module: str
     name: str | None
-    depth: int
+    late: bool
 
 
 def find_modules():
@@ -34,66 +34,50 @@ def find_modules():
 MODULES = find_modules()
 
 
-class Imports(ast.NodeVisitor):
-    """Collects the imports of one module: statements, and public names taken from ``cwboost``."""
-
-    def __init__(self):
-        self.found, self.depth = [], 0
-        self.bound, self.loose = set(), []
-
-    def visit_Import(self, node):
-        for alias in node.names:
-            self.found.append(Import(alias.name, None, self.depth))
-            if alias.name == "cwboost" or (alias.asname is None and alias.name[:8] == "cwboost."):
-                self.bound.add(alias.asname or "cwboost")
-
-    def visit_ImportFrom(self, node):
-        assert node.level == 0, "relative import"
-        self.found += [Import(node.module, alias.name, self.depth) for alias in node.names]
-
-    def visit_function(self, node):
+def nodes_of(tree):
+    """Every node that may run, and whether it runs in a function only."""
+    late, never = set(), set()
+    for node in ast.walk(tree):
         # Decorators and defaults are evaluated where the function is defined.
-        inside = node.body if isinstance(node.body, list) else [node.body]
-        for child in ast.iter_child_nodes(node):
-            within = any(child is part for part in inside)
-            self.depth += within
-            self.visit(child)
-            self.depth -= within
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_function
-
-    def visit_If(self, node):
-        # What stands there is for type checkers and never runs.
-        if getattr(node.test, "id", None) != "TYPE_CHECKING":
-            self.generic_visit(node)
-
-    def visit_Attribute(self, node):
-        self.generic_visit(node)
-        if isinstance(node.value, ast.Name):
-            self.loose.append((node.value.id, node.attr, self.depth))
-
-    def visit_Call(self, node):
-        """``getattr(cwboost, "Name")`` and ``import_module("cwboost.module")`` are imports too."""
-        self.generic_visit(node)
-        function = getattr(node.func, "attr", getattr(node.func, "id", None))
-        words = [getattr(argument, "value", None) for argument in node.args]
-        if function == "getattr" and len(words) > 1 and isinstance(words[1], str):
-            if isinstance(node.args[0], ast.Name):
-                self.loose.append((node.args[0].id, words[1], self.depth))
-        elif function == "import_module" and words and isinstance(words[0], str):
-            self.found.append(Import(words[0], None, self.depth))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            body = node.body if isinstance(node.body, list) else [node.body]
+            late.update(inner for part in body for inner in ast.walk(part))
+        # What stands there is for type checkers.
+        elif isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING":
+            never.update(ast.walk(node))
+    return [(node, node in late) for node in ast.walk(tree) if node not in never]
 
 
 def imports_of(source):
-    """The imports of a Python source.
+    """The imports of a Python source: statements, and public names taken from ``cwboost``.
 
-    A name that is computed (``getattr(cwboost, name)``) is data, from a file or a command line,
-    and no import that the author of the source chose.
+    ``getattr(cwboost, "Name")`` and ``import_module("cwboost.module")`` are imports too. A name
+    that is computed (``getattr(cwboost, name)``) is data, from a file or a command line, and no
+    import that the author of the source chose.
     """
-    visitor = Imports()
-    visitor.visit(ast.parse(source))
-    used = [loose[1:] for loose in visitor.loose if loose[0] in visitor.bound]
-    return visitor.found + [Import("cwboost", *name_and_depth) for name_and_depth in used]
+    found, bound, loose = [], set(), []
+    for node, late in nodes_of(ast.parse(source)):
+        match node:
+            case ast.Import(names=names):
+                found += [Import(alias.name, None, late) for alias in names]
+                ours = [alias for alias in names if alias.name.partition(".")[0] == "cwboost"]
+                bound |= {a.asname or "cwboost" for a in ours if not a.asname or "." not in a.name}
+            case ast.ImportFrom(module=module, names=names, level=0):
+                found += [Import(module, alias.name, late) for alias in names]
+            case ast.ImportFrom():
+                raise AssertionError("relative import")
+            case ast.Attribute(value=ast.Name(id=holder), attr=name):
+                loose.append((holder, name, late))
+            case ast.Call(ast.Name("getattr"), [ast.Name(holder), ast.Constant(str(name)), *_]):
+                loose.append((holder, name, late))
+            case ast.Call(
+                ast.Name("import_module") | ast.Attribute(attr="import_module"),
+                [ast.Constant(str(name)), *_],
+            ):
+                found.append(Import(name, None, late))
+    return found + [
+        Import("cwboost", name, late) for holder, name, late in loose if holder in bound
+    ]
 
 
 @cache
@@ -103,7 +87,7 @@ def imports(path):
     if path.suffix == ".py":
         return imports_of(source)
     return [
-        Import(module, name, 0) if module else Import(name, None, 0)
+        Import(module, name, False) if module else Import(name, None, False)
         for module, name in CIMPORT.findall(source)
     ]
 
@@ -144,8 +128,8 @@ def resolved(found, on_import_only=False):
     """The modules of cwboost that define what these imports bring."""
     return {
         origin(module, name)
-        for module, name, depth in found
-        if module.partition(".")[0] == "cwboost" and not (on_import_only and depth)
+        for module, name, late in found
+        if module.partition(".")[0] == "cwboost" and not (on_import_only and late)
     }
 
 
