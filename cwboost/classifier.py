@@ -1,4 +1,4 @@
-"""`CWBoostClassifier`: class-wise boosting as a scikit-learn estimator."""
+"""`CWBoostClassifier`: the parameters, and `fit` from top to bottom."""
 
 from __future__ import annotations
 
@@ -59,9 +59,10 @@ class CWBoostClassifier(BoostingClassifier):
         "kernel" if its log loss on a sample, and that of a holdout run, are low enough with it;
         else None, which is pure boosting.
     n_estimators : int or "auto", default="auto"
-        Number of rounds; each adds at most one column per class. In stage-wise training, "auto" is
-        the number that a holdout run finds best, at most ``30 / learning_rate``; if fit gets X_val,
-        early stopping on these examples replaces the holdout run. With "total" it is 400.
+        Number of rounds; each adds one tree, or at most one column per class. In stage-wise
+        training, "auto" is the number that a holdout run finds best, at most
+        ``30 / learning_rate``; if fit gets X_val, early stopping on these examples replaces the
+        holdout run. With "total" it is 400.
     learning_rate : float or None, default=None
         From 1e-12 to 1. Fraction of the exact coordinate step taken for a new coefficient. None is
         0.1 with "stagewise", and less if a holdout run finds that fewer than 80 rounds suffice: fit

@@ -70,7 +70,7 @@ figure.colorbar(dots, label="value of the feature, as a rank")
 
 # %%
 # A single weak learner, the first one of a model of small trees. Examples for which a comparison
-# holds go right; a leaf votes for or against its class.
+# holds go right. All classes share the tree: a leaf has the class whose score it moves most.
 from cwboost.plotting import plot_tree
 
 small = TreeFamily(max_depth=3)
