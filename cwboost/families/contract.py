@@ -383,11 +383,13 @@ class Pricer(ABC):
         `weights` and `request` are as in `price`, of whose learners the default takes the best.
         """
         priced = self.price(weights, request)
-        signed = unpack_outputs(priced.outputs, self.n_samples).astype(np.float64)
-        edges = np.abs(np.asarray(weights) @ signed).sum(axis=0)
-        best = np.array([np.argmax(edges)] if len(edges) else [], dtype=np.intp)
+        # Not products of BLAS, whose order of summation depends on the processor.
+        outputs = unpack_outputs(priced.outputs, self.n_samples).T
+        edges = [np.abs((weights * signs).sum(axis=1)).sum() for signs in outputs]
+        best = np.array([np.argmax(edges)] if edges else [], dtype=np.intp)
         target = np.zeros(len(best), dtype=np.int64)
-        return Priced(priced.learners.take(best), priced.outputs[best], edges[best], target)
+        edge = np.array(edges)[best]
+        return Priced(priced.learners.take(best), priced.outputs[best], edge, target)
 
     def divide(
         self, weights: NDArray[np.float64], request: PricingRequest = PricingRequest()

@@ -53,7 +53,8 @@ def answers(model, X):
 def hashes(name):
     X, y, X_val, y_val = data()
     if name in RIVALS:
-        model = getattr(cwboost, f"{name}Classifier")("stump", n_estimators=6, random_state=0)
+        both = ["stump", "tree"]
+        model = getattr(cwboost, f"{name}Classifier")(both, n_estimators=6, random_state=0)
         return answers(model.fit(X, y), X_val)
     weight = np.linspace(0.5, 1.5, HELD_OUT)
     model = cwboost.CWBoostClassifier(**MODELS[name])
