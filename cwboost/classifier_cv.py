@@ -80,6 +80,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         Score on the held-out part.
     scorer_ : callable
     best_estimator_ : CWBoostClassifier
+        Trained with ``C_`` on all examples. Plots, explanations and staged predictions take it.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
