@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from cwboost._kernels.common.short_arrays import any_above, covers, largest
+from cwboost._kernels.common.short_arrays import any_above, largest
 from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import Changes, RecordedColumns
 from cwboost.families.contract import Division, Priced, PricingRequest
@@ -95,7 +95,7 @@ class ColumnGeneration:
             return self.round_of_cells()
         start = perf_counter()
         priced, edges = self.price()
-        self.observe_bound(priced, edges)
+        self.observe_bound(edges)
         priced_at = perf_counter()
         layer, n_new = self.add_columns(priced, edges)
         if not self.is_worth_solving(layer, n_new):
@@ -145,7 +145,7 @@ class ColumnGeneration:
 
         The first target is the class `first_priced`.
         """
-        self.pricer.round = self.n_rounds + 1
+        self.pricer.round, self.pricer.least_edge = self.n_rounds + 1, PAYS * self.master.q
         for _ in range(1 if self.exact else MOST_DRAWS):
             priced = self.price_sample()
             edges = priced.edges / self.master.q
@@ -156,18 +156,12 @@ class ColumnGeneration:
     def price_sample(self) -> Priced:
         """Return the best weak learners per class on a sample of the examples."""
         weights, rows = self.sampler.draw(self.master, self.rng)
-        return self.pricer.price(weights, self.request(rows))
+        return self.pricer.price(weights, PricingRequest(rows))
 
-    def request(self, rows=None) -> PricingRequest:
-        """Return what a round asks of pricing."""
-        return PricingRequest(rows, PAYS * self.master.q)
-
-    def observe_bound(self, priced, edges) -> None:
+    def observe_bound(self, edges) -> None:
         """Raise the dual bound, if pricing covers the whole family (eq. mcg-exp-dual)."""
         if self.exact:
-            # A class without a learner is one for which no edge pays.
-            is_silent = not covers(priced.target, self.pricer.n_targets)
-            bound = self.master.dual_bound(largest(edges, PAYS if is_silent else 0.0))
+            bound = self.master.dual_bound(largest(edges, 0.0))
             # Also where there is none yet: a comparison with NaN is false.
             self.best_bound = self.best_bound if self.best_bound >= bound else bound
 
@@ -177,7 +171,7 @@ class ColumnGeneration:
         Return the row of each class's column in the master, (n_classes,), -1 for none, and the
         number of columns that were not there already.
         """
-        classes = priced.target + self.first_priced
+        classes = np.arange(self.first_priced, self.master.n_classes)
         layer, new, classes, rows = self.master.add_paying(priced, edges, PAYS, classes)
         if len(new):
             learners = priced.learners if len(new) == len(edges) else priced.learners.take(new)

@@ -68,8 +68,6 @@ class CodeTraining(VoteTraining):
                 continue
             across /= mass
             priced = self.pricer.price((signs * across)[None, :])
-            if len(priced.edges) == 0:
-                continue
             outputs = unpack_outputs(priced.outputs, self.pricer.n_samples)[:, 0]
             edge = float((signs * across * outputs).sum())
             if abs(edge) > NO_EDGE:

@@ -54,9 +54,7 @@ class LabelTraining(VoteTraining):
         priced = price(signed)
         priced_at = perf_counter()
         outputs = unpack_outputs(priced.outputs, self.pricer.n_samples).T
-        if len(outputs) == 0:
-            return self.stop("no column", priced.learners)
-        labels = np.arange(self.n_scores) if self.shared else priced.target
+        labels = np.arange(self.n_scores)
         edges = (signed[labels] * outputs).sum(axis=1)
         edge = min(float(np.abs(edges).sum()), 1.0)
         if edge <= NO_EDGE:
@@ -68,7 +66,7 @@ class LabelTraining(VoteTraining):
         values = coefficient * np.where(edges >= 0.0, 1.0, -1.0)
         self.scores[labels] += values[:, None] * outputs
         self._weigh()
-        learner = np.zeros_like(labels) if self.shared else np.arange(len(labels))
+        learner = np.zeros_like(labels) if self.shared else labels
         votes = learner, labels, values, None
         seconds = priced_at - start, perf_counter() - priced_at
         self.record(priced, votes, seconds, edge=edge, coefficient=coefficient)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cwboost.column_generation import PAYS, ColumnGeneration
+from cwboost.column_generation import ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.partition import SampleOfRows
 from cwboost.families.contract import PricingRequest, WeakLearnerFamily, WeakLearners
@@ -28,13 +28,12 @@ FTOL = 1e-12
 class PricedOnPartitions:
     """What pricing returns, with keys of the columns that pay, whose outputs stay where they are.
 
-    `learners`, `edges` and `target` are those of `cwboost.Priced`. Columns that are equal on all
-    examples have equal `keys`, of shape (n_learners, 8), dtype uint8.
+    `learners` and `edges` are those of `cwboost.Priced`. Columns that are equal on all examples
+    have equal `keys`, of shape (n_learners, 8), dtype uint8.
     """
 
     learners: WeakLearners
     edges: np.ndarray
-    target: np.ndarray
     keys: np.ndarray
 
 
@@ -49,6 +48,7 @@ class PartitionedPricer:
         self.divides = family.capabilities.divides
         self.n_targets = family.capabilities.n_priced(master.n_classes)
         self.round: int | None = None
+        self.least_edge = 0.0
         self._rng = rng
 
     def price(self, sample: SampleOfRows | None, request: PricingRequest) -> PricedOnPartitions:
@@ -85,26 +85,19 @@ class PartitionedPricer:
                 return end.value
 
     def _priced(self, chosen: Chosen) -> PricedOnPartitions:
-        edges, target = chosen.edges, chosen.target
-        paying = np.flatnonzero(edges > PAYS * self.master.q)
+        edges = chosen.edges
+        paying = np.flatnonzero(edges > self.least_edge)
         keys = np.zeros((len(edges), 8), dtype=np.uint8)
         if len(paying):
             learners = chosen.learners.take(paying)
-            classes = target[paying] + self.master.n_classes - self.n_targets
+            classes = paying + self.master.n_classes - self.n_targets
             keys[paying] = self.master.take(learners, classes)
-        return PricedOnPartitions(chosen.learners, edges, target, keys)
+        return PricedOnPartitions(chosen.learners, edges, keys)
 
     def _checked(self, chosen) -> Chosen:
         if not isinstance(chosen, Chosen):
             raise self.fault(f"choose must return a Chosen, got {type(chosen).__name__}")
-        check_learners(
-            chosen.learners,
-            chosen.edges,
-            chosen.target,
-            self.family,
-            self.n_targets,
-            fault=self.fault,
-        )
+        check_learners(chosen.learners, chosen.edges, self.family, self.n_targets, self.fault)
         return chosen
 
     def fault(self, what: str) -> FamilyFault:
@@ -127,11 +120,11 @@ class PartitionedTraining(ColumnGeneration):
 
     def price_sample(self) -> PricedOnPartitions:
         """Return the best weak learners per class on a sample that the partitions draw."""
-        return self.pricer.price(self.draw_sample(), self.request())
+        return self.pricer.price(self.draw_sample(), PricingRequest())
 
     def divide(self) -> ChosenDivision:
         """Return a division of a sample that the partitions draw."""
-        division = self.pricer.divide(self.draw_sample(), self.request())
+        division = self.pricer.divide(self.draw_sample(), PricingRequest())
         self._note_error()
         return division
 

@@ -144,12 +144,9 @@ class PricingRequest:
     rows : ndarray of shape (n_rows,), dtype int64, or None, default=None
         Ascending indices of the only examples whose weights are not zero; None if all may count.
         The outputs cover all examples nevertheless.
-    min_edge : float, default=0.0
-        A learner whose edge is not above this does not pay: a family need not return it.
     """
 
     rows: np.ndarray | None = None
-    min_edge: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,22 +156,17 @@ class Priced:
     Parameters
     ----------
     learners : WeakLearners
-        ``n`` fitted learners.
+        ``n`` fitted learners: one per target, in their order, or one that all targets share.
     outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8
         Outputs on the training matrix as packed bits (see `pack_outputs`), C-contiguous.
     edges : ndarray of shape (n,), dtype float64
-        ``edges[j] = sum_i weights[target[j], i] h_j(x_i)``; for a shared learner the sum over
-        targets of the absolute values of these.
-    target : ndarray of shape (n,), dtype int64, or None, default=None
-        The target of each learner, ascending. A target may have no learner, which means that none
-        has an edge above `PricingRequest.min_edge` (that none was found, if pricing is not exact).
-        None: learner ``t`` is for target ``t``, one for every target.
+        ``edges[t] = sum_i weights[t, i] h_t(x_i)``; for a shared learner the sum over targets of
+        the absolute values of these.
     """
 
     learners: WeakLearners
     outputs: np.ndarray
     edges: np.ndarray
-    target: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,11 +377,9 @@ class Pricer(ABC):
         priced = self.price(weights, request)
         # Not products of BLAS, whose order of summation depends on the processor.
         outputs = unpack_outputs(priced.outputs, self.n_samples).T
-        edges = [np.abs((weights * signs).sum(axis=1)).sum() for signs in outputs]
-        best = np.array([np.argmax(edges)] if edges else [], dtype=np.intp)
-        target = np.zeros(len(best), dtype=np.int64)
-        edge = np.array(edges)[best]
-        return Priced(priced.learners.take(best), priced.outputs[best], edge, target)
+        edges = np.array([np.abs((weights * signs).sum(axis=1)).sum() for signs in outputs])
+        best = np.array([np.argmax(edges)])
+        return Priced(priced.learners.take(best), priced.outputs[best], edges[best])
 
     def divide(
         self, weights: NDArray[np.float64], request: PricingRequest = PricingRequest()

@@ -74,16 +74,13 @@ class Chosen:
     Parameters
     ----------
     learners : WeakLearners
-        ``n`` fitted learners.
+        ``n`` fitted learners, one per target, in their order.
     edges : ndarray of shape (n,), dtype float64
         Sum over all examples of rounded weight times output, divided by the target's scale.
-    target : ndarray of shape (n,), dtype int64
-        The target of each learner, ascending; at most one learner per target.
     """
 
     learners: WeakLearners
     edges: np.ndarray
-    target: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

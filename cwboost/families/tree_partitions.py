@@ -86,7 +86,7 @@ class TreeCoordinator(Coordinator):
         seeds = rng.integers(0, 2**64, size=len(scales), dtype=np.uint64)
         trees, _ = yield from self._grown(seeds, scales)
         nodes, edges = trees.finish(merge=True)
-        return Chosen(self._learners(nodes), edges / scales, np.arange(len(scales)))
+        return Chosen(self._learners(nodes), edges / scales)
 
     def divide(
         self, n_targets: int, rng: np.random.Generator, request: PricingRequest

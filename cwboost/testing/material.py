@@ -247,9 +247,6 @@ def assert_priced(family, priced: Priced, X, weights, what: str, n_learners=None
         return AssertionError(f"{what}: {text}")
 
     check_priced(priced, family, n_samples, n_learners, fault)
-    assert len(priced.learners) == n_learners, (
-        f"{what} must have {n_learners} learners, got {len(priced.learners)}"
-    )
     bits = np.unpackbits(priced.outputs, axis=1, bitorder="little")
     assert not bits[:, n_samples:].any(), f"{what}: bits after the last example must be 0"
     outputs = priced.learners.outputs(X)

@@ -15,4 +15,4 @@ class StumpCoordinator(cwboost.TreeCoordinator):
         seed = 0 if self.exact else rng.integers(0, 2**64, dtype=np.uint64)
         found, sets = yield from self.find_stumps(scales, seed)
         learners = StumpLearners.of(found, self.bins.n_features, category_sets=sets)
-        return cwboost.Chosen(learners, found.edges / scales, np.arange(len(scales)))
+        return cwboost.Chosen(learners, found.edges / scales)

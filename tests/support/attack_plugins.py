@@ -58,7 +58,7 @@ SEARCHES = "found = [self.best(row[None]) for row in weights]"
 ASKED = "def price(self, weights, request=None):"
 BEST = "total = rows.sum(axis=1)"
 DRAWN = "return features if self.exact else features[self.rng.random(len(features)) < self.share]"
-PRICED = "return Priced(learners, packed, edges, target)"
+PRICED = "return Priced(learners, packed, edges)"
 SHARED = "edges = np.abs((weights * outputs).sum(axis=1)).sum(keepdims=True)"
 OUTPUTS = "return outputs"
 LEARNERS = "def __len__(self):"
@@ -328,18 +328,8 @@ FAULTS = {
         (result("learners = learners.take([0])"),
          "fit", "learners must be 11, one per target, got 1"),
         (result("learners = list(edges)"), "fit", "learners must be ReferenceLearners, got list"),
-        (result("target = np.arange(1, 12)"), "fit", r"target must ascend within 0\.\.10"),
-        (result("target = np.zeros(11, np.int64)"), "fit", r"target must ascend within 0\.\.10"),
-        (result("target = np.arange(11.0)"), "fit", "target must have dtype int64"),
         (result("return None"), "fit", "pricing must return a Priced, got NoneType"),
         (result("weights *= 0.5"), "fit", "read-only"),
-        ("target = np.flatnonzero((edges > 0) & (request.min_edge == 0))\npacked = packed[target]\n"
-         "learners, edges = learners.take(target), edges[target]\n" + PRICED,
-         "requests", "no learner for target",
-         ("def pack(self, weights, found):", "def pack(self, weights, found, request):"),
-         ("return self.pack(weights, found)", "return self.pack(weights, found, request)"),
-         ("self.pack(weights[:1], [self.best(weights)])",
-          "self.pack(weights[:1], [self.best(weights)], request)")),
         (result("edges[99]"), "fit", "raised by weak learner 'reference_stump'"),
     ],
     TYPE: [

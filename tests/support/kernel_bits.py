@@ -132,7 +132,7 @@ def packed_edges(rng):
     for n in (1, 7, 8, 1003):
         weights, edge = rng.normal(size=(1, n)), np.full(1, np.nan)
         outputs = pack_outputs(rng.choice([-1, 1], (n, 1)))
-        found = find_false_edge(weights, outputs, edge, np.zeros(1, np.int64), False)
+        found = find_false_edge(weights, outputs, edge, False)
         yield f"edge of {n} packed outputs", hash_of(np.array(found[2]))
 
 

@@ -138,8 +138,8 @@ class ReferencePricer(Pricer):
         learners = ReferenceLearners(*zip(*found))
         outputs = learners.outputs(self.X)
         edges = np.array([(w * h).sum() for w, h in zip(weights, outputs.T)])
-        packed, target = cwboost.pack_outputs(outputs), None
-        return Priced(learners, packed, edges, target)
+        packed = cwboost.pack_outputs(outputs)
+        return Priced(learners, packed, edges)
 
 
 class ReferenceStump(WeakLearnerFamily):

@@ -25,12 +25,11 @@ cdef int64_t PARALLEL_WEIGHTS = 60_000
 
 
 def find_false_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
-                    const double[::1] edges, const int64_t[::1] target, bint exact,
-                    int n_threads=1):
+                    const double[::1] edges, bint exact, int n_threads=1):
     """Compute the edges of learners from their outputs, and compare them with those given.
 
-    `target` is the row of weights of each learner; if `exact`, a learner is no weaker than the
-    better constant. None if all is right, up to a bound on the rounding of such sums. Else what is
+    Learner t is that of row t of the weights; if `exact`, it is no weaker than the better
+    constant. None if all is right, up to a bound on the rounding of such sums. Else what is
     wrong, the index of the first such learner, and a number: `FALSE_EDGE` and the edge by the
     outputs, or `WEAK_EDGE` and the edge of the better constant. Costs one pass over the weights of
     each learner. The last axis of `weights` is contiguous; the others are checked, see
@@ -40,7 +39,7 @@ def find_false_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
     cdef double slack = 4.0 * n_samples * DBL_EPSILON
     if n == 0 or n_samples == 0:
         return None
-    cdef cwb_packed_edge *found = edges_of(weights, &target[0], outputs, n, n_threads)
+    cdef cwb_packed_edge *found = edges_of(weights, outputs, 1, n_threads)
     try:
         for j in range(n):
             # A comparison with NaN is false.
@@ -56,12 +55,12 @@ def find_false_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
 
 def find_false_shared_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
                            const double[::1] edges, int n_threads=1):
-    """Do the same for a learner of all targets, or none; see `Pricer.price_shared`."""
+    """Do the same for a learner of all targets; see `Pricer.price_shared`."""
     cdef int64_t t, n_samples = weights.shape[1], n_targets = weights.shape[0]
     cdef double edge = 0.0, magnitude = 0.0
-    if outputs.shape[0] == 0 or n_samples == 0:
+    if n_samples == 0:
         return None
-    cdef cwb_packed_edge *found = edges_of(weights, NULL, outputs, n_targets, n_threads)
+    cdef cwb_packed_edge *found = edges_of(weights, outputs, 0, n_threads)
     for t in range(n_targets):
         edge += fabs(found[t].edge)
         magnitude += found[t].magnitude
@@ -71,21 +70,18 @@ def find_false_shared_edge(const double[:, :] weights, const uint8_t[:, ::1] out
     return None
 
 
-cdef cwb_packed_edge *edges_of(const double[:, :] weights, const int64_t *target,
-                               const uint8_t[:, ::1] outputs, int64_t n,
-                               int n_threads) except NULL:
-    """Return new edges of n learners, or of one for all n targets if `target` is NULL."""
-    cdef int64_t j, n_samples = weights.shape[1], step = 0 if target == NULL else 1
+cdef cwb_packed_edge *edges_of(const double[:, :] weights, const uint8_t[:, ::1] outputs,
+                               int64_t step, int n_threads) except NULL:
+    """Return new edges, one per target: of learner ``step * t`` for target t."""
+    cdef int64_t t, n = weights.shape[0], n_samples = weights.shape[1]
     cdef cwb_packed_edge *found = <cwb_packed_edge *> malloc(n * sizeof(cwb_packed_edge))
     if found == NULL:
         raise MemoryError("no memory to check edges")
     if n_threads == 1 or n * n_samples < PARALLEL_WEIGHTS:
         with nogil:
-            for j in range(n):
-                kernels.edge(&weights[target[j] if step else j, 0], &outputs[step * j, 0],
-                             n_samples, &found[j])
+            for t in range(n):
+                kernels.edge(&weights[t, 0], &outputs[step * t, 0], n_samples, &found[t])
     else:
-        for j in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
-            kernels.edge(&weights[target[j] if step else j, 0], &outputs[step * j, 0], n_samples,
-                         &found[j])
+        for t in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
+            kernels.edge(&weights[t, 0], &outputs[step * t, 0], n_samples, &found[t])
     return found

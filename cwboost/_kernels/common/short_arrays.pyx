@@ -33,12 +33,3 @@ def ascends_within(const int64_t[:] numbers, int64_t n):
             return False
         last = numbers[k]
     return True
-
-
-def covers(const int64_t[:] numbers, int64_t n):
-    """Return True if the numbers, which do not descend, are all of 0 to ``n - 1``."""
-    cdef Py_ssize_t k
-    cdef int64_t wanted = 0
-    for k in range(numbers.shape[0]):
-        wanted += numbers[k] == wanted
-    return wanted == n

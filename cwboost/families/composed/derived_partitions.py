@@ -53,7 +53,7 @@ class DerivedCoordinator(Coordinator):
             weights = _by_place(parts)[1].T
         drawn, bins = self._fixed or (yield from self._drawn(rng, weights))
         found = yield from self._searched(drawn, bins, scales)
-        return Chosen(drawn.with_thresholds(found), found.edges / scales, np.arange(len(scales)))
+        return Chosen(drawn.with_thresholds(found), found.edges / scales)
 
     def _searched(self, drawn, bins, scales):
         """Return the best thresholds on derived features; a conversation."""

@@ -172,11 +172,10 @@ class MixedPricer(Pricer):
         parts = zip(self._pricers, found, strict=True)
         batches = [MixedLearners.of(name, priced.learners) for name, priced in parts]
         outputs = np.concatenate([priced.outputs for priced in found])
-        edges = np.concatenate([priced.edges for priced in found])
-        target = np.concatenate([priced.target for priced in found])
-        best = best_of_targets(edges, target)
+        edges = [priced.edges for priced in found]
+        best = best_of_targets(edges)
         learners = MixedLearners.concatenate(batches).take(best)
-        return Priced(learners, outputs[best], edges[best], target[best])
+        return Priced(learners, outputs[best], np.max(edges, axis=0))
 
 
 class MixedCoordinator(Coordinator):
@@ -195,22 +194,20 @@ class MixedCoordinator(Coordinator):
         return (name, *self.coordinators[name].merge(tuple(own), tuple(other[1:])))
 
     def choose(self, scales, rng, request):
-        learners, edges, target = [], [], []
+        learners, edges = [], []
         for name in self.coordinators:
             conversation = self.coordinators[name].choose(scales, rng, request)
             chosen = yield from _addressed(name, conversation)
             learners.append(MixedLearners.of(name, chosen.learners))
             edges.append(chosen.edges)
-            target.append(chosen.target)
-        edges, target = np.concatenate(edges), np.concatenate(target)
-        best = best_of_targets(edges, target)
-        return Chosen(MixedLearners.concatenate(learners).take(best), edges[best], target[best])
+        best = best_of_targets(edges)
+        return Chosen(MixedLearners.concatenate(learners).take(best), np.max(edges, axis=0))
 
 
-def best_of_targets(edges, target) -> np.ndarray:
-    """Return the index of the largest edge of each target, by target; in a tie, the first."""
-    order = np.lexsort((-edges, target))  # stable
-    return order[np.diff(target[order], prepend=-1) > 0]
+def best_of_targets(edges) -> np.ndarray:
+    """Return the place of the largest edge of each target, family after family; first in a tie."""
+    n_targets = len(edges[0])
+    return np.argmax(edges, axis=0) * n_targets + np.arange(n_targets)
 
 
 def _addressed(name, conversation):

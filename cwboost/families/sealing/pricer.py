@@ -26,9 +26,7 @@ CHECK_EVERY = 64
 """Outputs are computed again in calls 1, 2, 4, ... of pricing up to this, then at this interval."""
 
 # An array's dtype is compared with these in a tenth of the time that a scalar type takes.
-UINT8, INT8, INT32, INT64, FLOAT64 = map(
-    np.dtype, (np.uint8, np.int8, np.int32, np.int64, np.float64)
-)
+UINT8, INT8, INT32, FLOAT64 = map(np.dtype, (np.uint8, np.int8, np.int32, np.float64))
 
 
 def bind_family(family: WeakLearnerFamily, X, context: BindContext, rows=None) -> SealedPricer:
@@ -48,7 +46,7 @@ class SealedPricer(Pricer):
     """A pricer whose results are checked; a breach of the contract raises `FamilyFault`.
 
     `sample` has rows of the training matrix, copied before `family` was bound. The caller may set
-    `round`, the number of the round, for messages.
+    `round`, the number of the round, for messages, and `least_edge`, above which a learner pays.
     """
 
     def __init__(
@@ -57,6 +55,7 @@ class SealedPricer(Pricer):
         self.family = family
         self.n_calls = 0
         self.round: int | None = None
+        self.least_edge = 0.0
         if not isinstance(pricer, Pricer):
             raise self.fault(f"bind must return a Pricer, got {type(pricer).__name__}")
         self.pricer = pricer
@@ -73,16 +72,14 @@ class SealedPricer(Pricer):
             raise self.fault(f"the pricer's n_samples must be {self.n_samples}, got {n_samples!r}")
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        """See `Pricer.price`; ``target`` of the result is an array."""
+        """See `Pricer.price`."""
         priced = self._checked(self.pricer.price, weights, request, len(weights))
-        fault = find_false_edge(
-            weights, priced.outputs, priced.edges, priced.target, self.exact, self._n_threads
-        )
+        fault = find_false_edge(weights, priced.outputs, priced.edges, self.exact, self._n_threads)
         self._refuse_edge(fault, priced)
         return priced
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        """See `Pricer.price_shared`; ``target`` of the result is an array."""
+        """See `Pricer.price_shared`."""
         priced = self._checked(self.pricer.price_shared, weights, request, 1)
         fault = find_false_shared_edge(weights, priced.outputs, priced.edges, self._n_threads)
         self._refuse_edge(fault, priced)
@@ -110,7 +107,7 @@ class SealedPricer(Pricer):
         found = noted(self._where, method, read_only(weights), request)
         priced = check_priced(found, self.family, self.n_samples, n_targets, self.fault)
         # If nothing pays, training ends.
-        pays = max(priced.edges.tolist(), default=-np.inf) > request.min_edge
+        pays = max(priced.edges.tolist()) > self.least_edge
         if self._is_due() or not pays:
             self._check_outputs(priced)
         return priced
@@ -125,14 +122,14 @@ class SealedPricer(Pricer):
         if fault is None:
             return
         kind, j, edge = fault
-        reported, of = float(priced.edges[j]), f"for target {priced.target[j]}"
+        reported = float(priced.edges[j])
         if kind == WEAK_EDGE:
             raise self.fault(
-                f"the pricer claims to be exact, but the best learner {of} has the edge "
+                f"the pricer claims to be exact, but the best learner for target {j} has the edge "
                 f"{reported!r}, a constant has {edge!r}"
             )
         raise self.fault(
-            f"learner {j}, {of}, has the edge {edge!r} by its outputs, {reported!r} was reported"
+            f"learner {j} has the edge {edge!r} by its outputs, {reported!r} was reported"
         )
 
     def _check_outputs(self, priced: Priced) -> None:
@@ -148,7 +145,7 @@ class SealedPricer(Pricer):
         if len(different):
             i, j = different[0]
             raise self.fault(
-                f"learner {j}, for target {priced.target[j]}, was priced with the output "
+                f"learner {j} was priced with the output "
                 f"{signs[i, j]} on example {rows[i]}, its method outputs returns {outputs[i, j]}"
             )
 
@@ -178,40 +175,31 @@ class SealedPricer(Pricer):
 def check_priced(
     priced, family: WeakLearnerFamily, n_samples: int, n_targets: int, fault
 ) -> Priced:
-    """Check the form of a result of pricing; return it with its targets written out.
+    """Check the form of a result of pricing; return it with contiguous edges.
 
     `fault` maps a message to the error that is raised.
     """
     if not isinstance(priced, Priced):
         raise fault(f"pricing must return a Priced, got {type(priced).__name__}")
-    learners, outputs, edges, target = priced.learners, priced.outputs, priced.edges, priced.target
-    target = check_learners(learners, edges, target, family, n_targets, fault)
+    learners, outputs, edges = priced.learners, priced.outputs, priced.edges
+    check_learners(learners, edges, family, n_targets, fault)
     check_array("outputs", outputs, UINT8, (len(learners), (n_samples + 7) // 8), fault)
     if not outputs.flags.c_contiguous:
         raise fault("outputs must be C-contiguous")
-    edges, target = np.ascontiguousarray(edges), np.ascontiguousarray(target)
-    return Priced(learners, outputs, edges, target)
+    return Priced(learners, outputs, np.ascontiguousarray(edges))
 
 
-def check_learners(learners, edges, target, family, n_targets, fault) -> np.ndarray:
-    """Check priced learners, their edges and targets; return the targets. See `check_priced`."""
+def check_learners(learners, edges, family, n_targets, fault) -> None:
+    """Check priced learners and their edges; see `check_priced`."""
     wanted = family.learners_type
     if not isinstance(learners, wanted):
         raise fault(f"learners must be {wanted.__name__}, got {type(learners).__name__}")
     n = len(learners)
-    if target is None:
-        if n != n_targets:
-            raise fault(f"learners must be {n_targets}, one per target, got {n}")
-        target = np.arange(n)
-    else:
-        check_array("target", target, INT64, (n,), fault)
-        is_within = n == 0 or (target[0] >= 0 and target[-1] < n_targets)
-        if not is_within or (target[1:] <= target[:-1]).any():
-            raise fault(f"target must ascend within 0..{n_targets - 1}, got {target}")
+    if n != n_targets:
+        raise fault(f"learners must be {n_targets}, one per target, got {n}")
     check_array("edges", edges, FLOAT64, (n,), fault)
     if not np.isfinite(edges).all():
         raise fault(f"edges must be finite, got {edges}")
-    return target
 
 
 def check_division(division, learners_type: type, n_samples: int, fault) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cwboost._kernels.common.short_arrays import any_above, ascends_within, covers, largest
+from cwboost._kernels.common.short_arrays import any_above, ascends_within, largest
 
 from cwboost.kernels import exp, log, log_softmax, softmax
 
@@ -56,5 +56,3 @@ def test_choices_on_short_arrays(values):
     assert ascends_within(numbers[::2], 6) and ascends_within(numbers[:0], 0)
     assert not ascends_within(numbers[::2], 5) and not ascends_within(numbers, 9)
     assert not ascends_within(numbers[::2] - 1, 6)
-    assert covers(numbers[:4], 3) and covers(numbers[:0], 0)
-    assert not covers(numbers[:4], 4) and not covers(numbers[1:4], 3)
