@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import slow_boosting
+from models import objective
 from sklearn.exceptions import ConvergenceWarning
 
 from cwboost import MultiBoostClassifier
@@ -16,27 +17,18 @@ def small(vowel):
     return X[chosen], y[chosen]
 
 
-def pair_loss(scores, y):
-    """Return exp(F_y - F_{y_i}) of the pairs, computed directly."""
-    mu = np.exp(scores - scores[np.arange(len(y)), y][:, None])
-    mu[np.arange(len(y)), y] = 0.0
-    return mu
-
-
 @pytest.mark.parametrize("solver", ["fcd", "lbfgsb"])
 def test_history_and_ensemble_against_the_definition(small, solver):
     X, y = small
     codes = np.unique(y, return_inverse=True)[1]
-    C, n_classes = 500.0, codes.max() + 1
-    model = MultiBoostClassifier("stump", 10, C=C, solver=solver, tol=0).fit(X, y)
+    model = MultiBoostClassifier("stump", 10, C=500.0, solver=solver, tol=0).fit(X, y)
     assert model.stop_reason_ == "n_estimators" and model.n_iter_ == 10
     assert len(model.ensemble_.learners) == 10
     for r, scores in enumerate(model.staged_decision_function(X), start=1):
         coef = model.ensemble_.coef(r).toarray()
         assert (coef >= 0).all()
-        mu = pair_loss(scores, codes)
-        objective = coef.sum() + C / (len(y) * (n_classes - 1)) * mu.sum()
-        assert model.history_["objective"][r - 1] == pytest.approx(objective, rel=1e-9)
+        value = objective(model, X, codes, r)
+        assert model.history_["objective"][r - 1] == pytest.approx(value, rel=1e-9)
         error = np.mean(scores.argmax(axis=1) != codes)
         assert model.history_["train_error"][r - 1] == pytest.approx(error)
         assert model.history_["n_nonzero"][r - 1] == np.count_nonzero(coef)
@@ -53,9 +45,9 @@ def test_the_column_of_a_round_is_the_best_over_learners_and_classes(small):
     stumps = slow_boosting.stump_table(X)
     scores = np.zeros((len(y), codes.max() + 1))
     for r, after in enumerate(model.staged_decision_function(X)):
-        mu = pair_loss(scores, codes)
-        R = -mu
-        R[np.arange(len(y)), codes] = mu.sum(axis=1)
+        rows = np.arange(len(y))
+        R = -np.exp(scores - scores[rows, codes][:, None])
+        R[rows, codes] = -1.0 - R.sum(axis=1)
         best = np.abs(stumps @ R).max()
         chosen = model.ensemble_.learners.take([r]).outputs(X)[:, 0].astype(float)
         assert (chosen @ R).max() == pytest.approx(best, rel=1e-9)

@@ -62,14 +62,14 @@ def test_splits_differ_by_run_and_repeat_by_seed():
 
 
 @pytest.mark.parametrize(
-    ("name", "features", "side", "size"),
-    [("SCENE15", "codebook", 32, 5400), ("CIFAR10-GIST", "gist", 32, 512)],
+    ("name", "features", "shape", "size"),
+    [("SCENE15", "codebook", (32, 32), 5400), ("CIFAR10-GIST", "gist", (3, 32, 32), 512)],
 )
-def test_images_become_features(name, features, side, size):
+def test_images_become_features(name, features, shape, size):
     rng = np.random.default_rng(0)
     assert PROTOCOLS[name].features == features
-    X = rng.integers(0, 256, size=(12, side * side)).astype(np.uint8)
-    bunch = Bunch(X=X, y=np.arange(12) % 3, image_shape=(side, side))
+    X = rng.integers(0, 256, size=(12, np.prod(shape))).astype(np.uint8)
+    bunch = Bunch(X=X, y=np.arange(12) % 3, image_shape=shape)
     small = Protocol("small", name, "scenes", Share(0.75), features=features)
     split = prepare(small, bunch, 0, memory=Memory(None))
     assert split.X_train.shape == (9, size) and split.X_test.shape == (3, size)
