@@ -9,7 +9,7 @@ import numpy as np
 from cwboost.column_generation import ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.partition import SampleOfRows
-from cwboost.families.contract import PricingRequest, WeakLearnerFamily, WeakLearners
+from cwboost.families.contract import WeakLearnerFamily, WeakLearners
 from cwboost.families.partitioned import Chosen, ChosenDivision
 from cwboost.families.sealing.faults import FamilyFault, family_source
 from cwboost.families.sealing.pricer import check_learners
@@ -51,18 +51,18 @@ class PartitionedPricer:
         self.least_edge = 0.0
         self._rng = rng
 
-    def price(self, sample: SampleOfRows | None, request: PricingRequest) -> PricedOnPartitions:
+    def price(self, sample: SampleOfRows | None) -> PricedOnPartitions:
         """Price on all partitions, on a sample of the examples or on all."""
         scales = weight_scales(self.master.mass)[-self.n_targets :]
         if sample is not None:
             # The weights of sampled examples are divided by their share.
             scales = np.ldexp(scales, int(np.floor(np.log2(sample.share))))
-        conversation = self.coordinator.choose(scales, self._rng, request)
+        conversation = self.coordinator.choose(scales, self._rng)
         return self._priced(self._checked(self._converse(conversation, scales, sample)))
 
-    def divide(self, sample: SampleOfRows | None, request: PricingRequest) -> ChosenDivision:
+    def divide(self, sample: SampleOfRows | None) -> ChosenDivision:
         """Divide the examples of all partitions; the cells stay there."""
-        conversation = self.coordinator.divide(self.n_targets, self._rng, request)
+        conversation = self.coordinator.divide(self.n_targets, self._rng)
         division = self._converse(conversation, np.ones(self.n_targets), sample)
         if not isinstance(division, ChosenDivision):
             raise self.fault(f"divide must return a ChosenDivision, got {type(division).__name__}")
@@ -120,11 +120,11 @@ class PartitionedTraining(ColumnGeneration):
 
     def price_sample(self) -> PricedOnPartitions:
         """Return the best weak learners per class on a sample that the partitions draw."""
-        return self.pricer.price(self.draw_sample(), PricingRequest())
+        return self.pricer.price(self.draw_sample())
 
     def divide(self) -> ChosenDivision:
         """Return a division of a sample that the partitions draw."""
-        division = self.pricer.divide(self.draw_sample(), PricingRequest())
+        division = self.pricer.divide(self.draw_sample())
         self._note_error()
         return division
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwboost.families.contract import BindContext, PricingRequest, WeakLearners
+from cwboost.families.contract import BindContext, WeakLearners
 
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
@@ -162,7 +162,7 @@ class Coordinator(ABC):
 
     @abstractmethod
     def choose(
-        self, scales: np.ndarray, rng: np.random.Generator, request: PricingRequest
+        self, scales: np.ndarray, rng: np.random.Generator
     ) -> Generator[object, tuple, Chosen]:
         """Choose learners in a conversation: yield questions, get summaries, return the choice.
 
@@ -173,8 +173,6 @@ class Coordinator(ABC):
         rng : numpy.random.Generator
             The one source of randomness. Each training has its own: holdout runs ask the same
             coordinator before.
-        request : PricingRequest
-            As `Pricer.price` has it, without rows.
 
         Yields
         ------
@@ -188,7 +186,7 @@ class Coordinator(ABC):
         """
 
     def divide(
-        self, n_targets: int, rng: np.random.Generator, request: PricingRequest
+        self, n_targets: int, rng: np.random.Generator
     ) -> Generator[object, tuple, ChosenDivision]:
         """Choose one learner whose cells all targets share, in a conversation as `choose`.
 
@@ -199,7 +197,6 @@ class Coordinator(ABC):
         ----------
         n_targets : int
         rng : numpy.random.Generator
-        request : PricingRequest
 
         Returns
         -------

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cwboost._kernels.trees.partitions import GrowingTrees, NodeRows
-from cwboost.families.contract import PricingRequest
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.partitioned import (
     Chosen,
@@ -81,7 +80,7 @@ class TreeCoordinator(Coordinator):
         return PartitionTrees(binned, self.settings["max_features"])
 
     def choose(
-        self, scales: np.ndarray, rng: np.random.Generator, request: PricingRequest
+        self, scales: np.ndarray, rng: np.random.Generator
     ) -> Generator[object, tuple, Chosen]:
         seeds = rng.integers(0, 2**64, size=len(scales), dtype=np.uint64)
         trees, _ = yield from self._grown(seeds, scales)
@@ -89,7 +88,7 @@ class TreeCoordinator(Coordinator):
         return Chosen(self._learners(nodes), edges / scales)
 
     def divide(
-        self, n_targets: int, rng: np.random.Generator, request: PricingRequest
+        self, n_targets: int, rng: np.random.Generator
     ) -> Generator[object, tuple, ChosenDivision]:
         code, seeds = draw_code(n_targets, rng), rng.integers(0, 2**64, size=1, dtype=np.uint64)
         (masses,) = yield Combination(code)

@@ -318,7 +318,7 @@ class _OnPartitions:
     def priced(self, weights):
         """Return learners and edges of a round."""
         what, scales = self._what, weight_scales(np.abs(weights).sum(axis=1))
-        conversation = self._coordinator.choose(scales, np.random.default_rng(0), WHOLE)
+        conversation = self._coordinator.choose(scales, np.random.default_rng(0))
         chosen = self._hold(conversation, weights, scales)
         assert isinstance(chosen, Chosen), f"{what}: choose returned a {type(chosen).__name__}"
         learners = _pickled(chosen.learners)
@@ -338,7 +338,7 @@ class _OnPartitions:
     def division(self, weights):
         """Return the learner of a division."""
         what, scales = self._what, np.ones(len(weights))
-        conversation = self._coordinator.divide(len(weights), np.random.default_rng(0), WHOLE)
+        conversation = self._coordinator.divide(len(weights), np.random.default_rng(0))
         chosen = self._hold(conversation, weights, scales)
         assert isinstance(chosen, ChosenDivision), (
             f"{what}: divide returned a {type(chosen).__name__}"

@@ -43,7 +43,7 @@ class DerivedCoordinator(Coordinator):
     def bind(self, X, context: PartitionContext) -> DerivedPartition:
         return DerivedPartition(X, self.family, context)
 
-    def choose(self, scales, rng, request):
+    def choose(self, scales, rng):
         if self._rng is not rng:
             (parts,) = yield ("examples",)
             self._rng, self._drawing, self._fixed = rng, self._gathered(parts, rng), None

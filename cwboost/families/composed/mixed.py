@@ -193,10 +193,10 @@ class MixedCoordinator(Coordinator):
         name, *own = one
         return (name, *self.coordinators[name].merge(tuple(own), tuple(other[1:])))
 
-    def choose(self, scales, rng, request):
+    def choose(self, scales, rng):
         learners, edges = [], []
         for name in self.coordinators:
-            conversation = self.coordinators[name].choose(scales, rng, request)
+            conversation = self.coordinators[name].choose(scales, rng)
             chosen = yield from _addressed(name, conversation)
             learners.append(MixedLearners.of(name, chosen.learners))
             edges.append(chosen.edges)

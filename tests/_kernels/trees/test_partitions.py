@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily
 from models import context
 
-from cwboost import PricingRequest, StumpFamily
+from cwboost import StumpFamily
 from cwboost.families import tree_partitions
 from cwboost.families.partitioned import PartitionContext, PartitionWeights
 from cwboost.kernels import weight_scales
@@ -48,9 +48,9 @@ def together(family, X, weights, known, divides=False):
     given = [PartitionWeights(np.ascontiguousarray(weights[:, rows]), scales) for rows in parts]
     rng = known.random_state
     if divides:
-        conversation = coordinator.divide(len(weights), rng, PricingRequest())
+        conversation = coordinator.divide(len(weights), rng)
     else:
-        conversation = coordinator.choose(scales, rng, PricingRequest())
+        conversation = coordinator.choose(scales, rng)
     answer = None
     while True:
         try:

@@ -6,7 +6,6 @@ from derived_families import Landmarks, Means
 from models import bind
 from partitions import assert_same_learners, local, split, train
 
-import cwboost
 from cwboost import CWBoostClassifier, DerivedFeatureFamily
 from cwboost.datasets import load_vowel
 from cwboost.testing import parametrize_with_plugin_checks
@@ -113,12 +112,10 @@ def test_a_lost_partition_can_answer_without_the_question_before(data):
     X, y = data
     training = train(OnceMeans(), split(X, y, 250), 3)
     host = training.crew.hosts[0]
-    expected = training.pricer.price(None, cwboost.PricingRequest()).edges
+    expected = training.pricer.price(None).edges
     for partition in host.partitions.values():
         partition.pricer._number = partition.pricer._binned = None
-    np.testing.assert_array_equal(
-        training.pricer.price(None, cwboost.PricingRequest()).edges, expected
-    )
+    np.testing.assert_array_equal(training.pricer.price(None).edges, expected)
 
 
 def test_a_holdout_run_on_partitions_draws_from_its_own_generator(data):
@@ -127,7 +124,7 @@ def test_a_holdout_run_on_partitions_draws_from_its_own_generator(data):
     own = np.random.default_rng(1)
     pricer = training.pricer
     other = type(pricer)(pricer.master, pricer.family, own)
-    other.price(None, cwboost.PricingRequest())
+    other.price(None)
     assert Watching.seen[-1].random_state is own
 
 
