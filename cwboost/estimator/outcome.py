@@ -94,7 +94,8 @@ class BoostingOutcome(ModelOutcome):
         """Return a copy of the estimator with all rounds so far, from which it can go on."""
         whole, snapshot = replace(self, early_stopping=None), copy.copy(estimator)
         attributes = whole.attributes("checkpoint") | {"_state": self._state()}
-        snapshot.__dict__ = fitted_again(estimator, attributes)
+        vars(snapshot).clear()
+        vars(snapshot).update(fitted_again(estimator, attributes))
         return snapshot
 
     def _of_all_rounds(self, stop_reason: str) -> dict[str, Any]:
