@@ -71,21 +71,11 @@ def test_constrained_stumps_have_the_thresholds_of_free_ones(rng):
     [
         ("feature", np.array([0, 6], np.int32), "feature must be -1 to 5, got 6 in entry 1"),
         ("feature", np.array([-2, 0], np.int32), "feature must .* got -2 in entry 0"),
-        ("feature", np.array([0, 1], np.int64), "'feature' must have dtype int32"),
-        ("feature", np.zeros((2, 1), np.int32), r"'feature' must have 1 dimensions, got 2"),
         ("threshold", np.array([0.0, np.nan]), "threshold must be numbers, got NaN in entry 1"),
-        ("threshold", np.zeros(3), r"'threshold' must have shape \(2,\)"),
         ("polarity", np.array([1, 0], np.int8), "polarity must be -1 or 1, got 0 in entry 1"),
         ("missing", np.array([-128, 1], np.int8), "missing must be -1 or 1, got -128"),
-        ("missing", None, r"arrays must be .*'missing'.*, got .*'feature'"),
-        ("surplus", np.zeros(2), r"arrays must be .*, got .*surplus"),
     ],
 )
 def test_hostile_arrays(rng, name, value, message):
-    arrays = random_learners(rng, 2).arrays()
-    if value is None:
-        del arrays[name]
-    else:
-        arrays[name] = value
     with pytest.raises(ValueError, match=message):
-        StumpLearners.from_arrays(arrays, 6)
+        StumpLearners.from_arrays(random_learners(rng, 2).arrays() | {name: value}, 6)

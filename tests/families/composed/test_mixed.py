@@ -141,15 +141,12 @@ def test_the_certificate_holds_if_all_are_exact(data):
         (lambda part: {"mixed/part": np.zeros(0, np.int32)}, "cannot be mixed itself"),
         (lambda part: {"part": part + 1}, "'part' must name"),
         (lambda part: {"part": np.zeros_like(part)}, "'part' must name"),
-        (lambda part: {"part": part.astype(np.int64)}, "int32"),
-        (lambda part: {"part": None}, "arrays must be"),
         (lambda part: {"part": part - 1}, "'part' must name"),
     ],
 )
 def test_damaged_arrays_are_refused(fitted, change, message):
     arrays = fitted["two"].ensemble_.learners.arrays()
     arrays |= change(arrays["part"])
-    arrays = {name: array for name, array in arrays.items() if array is not None}
     with pytest.raises(ValueError, match=message):
         MixedFamily.learners_type.from_arrays(arrays, 10)
 
