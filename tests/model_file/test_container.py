@@ -259,7 +259,7 @@ ARRAYS = {
     "many labels": lambda: {"fitted.classes_": np.arange(2_000_000)},
     "many rounds": lambda: {"ensemble.round_offsets": np.zeros(2_000_000, np.int64)},
     "many learners": lambda: {"ensemble.learners.polarity": np.zeros(16_000_000, np.int8)},
-    "many arrays": lambda: dict.fromkeys(map(str, range(30_000)), b""),
+    "many arrays": lambda: dict.fromkeys(map(str, range(20_100)), b""),
 }
 
 
