@@ -165,9 +165,9 @@ def told_of_make_X():
         raise
 
 
-def fitted(family: WeakLearnerFamily, X, n_targets=8) -> WeakLearners:
+def fitted(family: WeakLearnerFamily, X, n_targets=8, **facts) -> WeakLearners:
     """Return learners of the family that are priced for random weights."""
-    pricer = bind(family, X, n_targets=n_targets)
+    pricer = bind(family, X, n_targets=n_targets, **facts)
     return pricer.price(integer_weights(X.shape[0], n_targets), WHOLE).learners
 
 
@@ -192,10 +192,10 @@ class Stored:
     answer: Callable[..., np.ndarray]  # checked outputs or scores, of what was read and X
 
 
-def stored(plugin: WeakLearnerFamily | InitModel, X) -> Stored:
+def stored(plugin: WeakLearnerFamily | InitModel, X, **facts) -> Stored:
     """Return learners of a family, or a fitted init model."""
     if isinstance(plugin, WeakLearnerFamily):
-        return Stored(fitted(plugin, X), plugin.learners_type.from_arrays, _outputs)
+        return Stored(fitted(plugin, X, **facts), plugin.learners_type.from_arrays, _outputs)
     made, _ = fit_init(plugin, X)
     assert made is not None, "fit returns None for the examples of the suite"
     return Stored(

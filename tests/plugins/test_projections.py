@@ -92,16 +92,6 @@ def test_constant_and_infinite_features(rng):
     np.testing.assert_allclose((weights @ outputs).diagonal(), priced.edges, rtol=1e-12)
 
 
-def test_weights_of_one_sign_and_features_that_do_not_vary():
-    constant = bind(ProjectionFamily(5), np.zeros((20, 3)), 2).price(np.ones((2, 20)))
-    np.testing.assert_array_equal(constant.edges, [20, 20])
-    X = np.column_stack([np.arange(20.0), np.arange(20.0), np.zeros(20)])
-    weights = np.vstack([np.ones(20), np.zeros(20), np.repeat([-1, 1], 10)])
-    found = bind(ProjectionFamily(5), X, 3).price(weights)
-    np.testing.assert_array_equal(found.edges, [20, 0, 20])
-    assert found.learners.is_split.tolist() == [0, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
