@@ -59,14 +59,18 @@ def check_monotonic(family):
         for sign, step in zip(constraints[:, 0], _steps(priced.learners).T):
             assert np.all(sign * step >= 0), f"outputs break the constraint {sign:+d} on feature 0"
         weights = weights * rng.uniform(0.5, 2.0, size=90)
+    _check_exact_under_a_constraint(family, X)
+
+
+def _check_exact_under_a_constraint(family, X):
+    """Check that exact pricing misses no learner that keeps the constraint, also on sparse X."""
     is_lost = np.where(np.isnan(X[:, 0]), 2.0, -2.0)
-    weights = np.vstack([integer_weights(90, 8), is_lost, -is_lost])
+    weights = np.vstack([integer_weights(len(X), 8), is_lost, -is_lost])
     free = bind(family, X, n_targets=len(weights)).price(weights, WHOLE).learners
     kept = free.take(np.flatnonzero((_steps(free) >= 0).all(axis=0))).outputs(X).T
     weights = np.vstack([weights, kept])
     constraints = np.tile(np.array([[1, 0]], dtype=np.int8), (len(weights), 1))
-    forms = [X, sparse.csr_array(X)] if family.capabilities.sparse_input else [X]
-    for form in forms:
+    for form in [X, sparse.csr_array(X)] if family.capabilities.sparse_input else [X]:
         pricer = bind(family, form, n_targets=len(weights), monotonic=constraints)
         priced = pricer.price(weights, WHOLE)
         assert_priced(family, priced, form, weights, "constraints")
