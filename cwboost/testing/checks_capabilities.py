@@ -236,16 +236,24 @@ def _check_numbers_and_categories(family, n_categories):
     numbers, codes = rng.standard_normal(80), rng.integers(0, max(1, n_categories - 1), size=80)
     renamed = rng.permutation(n_categories)
     weights = integer_weights(80)
+    weights[0] = np.abs(weights[0]) * np.sign(numbers)  # a threshold is best
     for what, column in (("codes", codes), ("renamed codes", renamed[codes])):
-        X = np.column_stack([numbers, column.astype(np.float64)])
+        # Numbers come second, so that their place among all columns is not that among numbers.
+        X = np.column_stack([column.astype(np.float64), numbers])
         if family.capabilities.missing_values:
-            X[::9, 1] = np.nan
-        priced = bind(family, X, **categories([0, n_categories])).price(weights, WHOLE)
+            X[::9, 0] = np.nan
+        pricer = bind(family, X, **categories([n_categories, 0]))
+        priced = pricer.price(weights, WHOLE)
         outputs = assert_priced(family, priced, X, weights, what)
+        for own, facts in ((X[:, :1], categories([n_categories])), (X[:, 1:], {})):
+            alone = bind(family, own, **facts).price(weights, WHOLE).edges
+            assert not pricer.exact or (priced.edges >= alone - tolerance(weights)).all(), (
+                f"{what}: edges are {priced.edges}, of one of the two columns alone {alone}"
+            )
         edges = np.einsum("ti,it->t", weights, outputs)
         assert np.allclose(edges, priced.edges), f"{what}: edges are not those of the outputs"
         stored = family.learners_type.from_arrays(priced.learners.arrays(), X.shape[1])
-        every = np.column_stack([np.zeros(n_categories), np.arange(n_categories)])
+        every = np.column_stack([np.arange(n_categories), np.zeros(n_categories)])
         for rows in (X, X.astype(np.float32), every):
             assert np.array_equal(stored.outputs(rows), priced.learners.outputs(rows)), (
                 f"{what}: stored learners predict differently"
