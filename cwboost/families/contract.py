@@ -99,7 +99,7 @@ class BindContext:
     class_counts : ndarray of shape (n_classes,), dtype int64, or None, default=None
         Number of examples of each class.
     weight : ndarray of shape (n_samples,), dtype float64, or None, default=None
-        Weight of each example, > 0; None if all are equal.
+        Weight of each example, > 0; None for ones.
     size : float or None, default=None
         Number of examples of ordinary weight that weigh as much as all; None for `n_samples`. The
         same for all trainings of a fit, also if some examples of a holdout run have next to no

@@ -58,7 +58,7 @@ class PartitionContext:
     n_threads : int, default=1
         Upper bound on the number of threads.
     weight : ndarray of shape (n_samples,), dtype float64, or None, default=None
-        Weight of each example, > 0; None if all are equal.
+        Weight of each example, > 0; None for ones.
     """
 
     places: np.ndarray
