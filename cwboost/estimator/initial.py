@@ -103,7 +103,8 @@ class InitFitter:
             n_threads=self.n_threads,
             **self.facts,
         )
-        fitted, scores = model.fit(read_only(problem.X()), problem.y, context)
+        X, rows = read_only(problem.holder.X), read_only(problem.rows)
+        fitted, scores = model.fit_rows(X, rows, problem.y, context)
         if fitted is None:
             return None, None
         scores = checked_scores(scores, model, (len(problem.y), len(problem.counts)))

@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from cwboost.families.sealing.sample import read_only
+
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from cwboost.support.types import Matrix
 
 
@@ -185,3 +189,19 @@ class InitModel(BaseEstimator, ABC):
             Scores that each training example would get from a model that has not seen its label:
             cross-fitted by the folds of the context, or leave-one-out if its examples are alone.
         """
+
+    def fit_rows(
+        self, X: Matrix, rows: NDArray[np.int64], y: np.ndarray, context: InitContext
+    ) -> tuple[FittedInit, np.ndarray] | tuple[None, None]:
+        """As `fit` of ``X[rows]``; override it if that takes no copy of X.
+
+        Parameters
+        ----------
+        X : ndarray or CSR/CSC matrix
+            Read-only.
+        rows : ndarray of shape (n_samples,), dtype int64
+            Places of the examples in X, each at most once.
+        y : ndarray of shape (n_samples,), dtype int64
+        context : InitContext
+        """
+        return self.fit(read_only(X[rows]), y, context)

@@ -159,6 +159,18 @@ def check_fit_is_repeatable(model):
         assert np.array_equal(one, several), f"{what}: the scores of new rows differ"
 
 
+def check_fit_rows(model):
+    """Check that fit_rows() does what fit() of a copy of these rows does."""
+    X = with_missing(pixels(90))
+    order = np.random.default_rng(5).permutation(len(X))
+    for what, rows in ("all rows", order), ("some rows", order[:60]):
+        expected, found = fit_init(model, X[rows]), fit_init(model, X, rows=rows)
+        assert (expected[0] is None) == (found[0] is None), f"fit_rows of {what} alone returns None"
+        if found[0] is not None:
+            assert same_arrays(found[0], expected[0]), f"fit_rows of {what}: the arrays differ"
+            assert np.array_equal(found[1], expected[1]), f"fit_rows of {what}: the scores differ"
+
+
 def check_shapley_values(model):
     """Check shapley_values, if implemented: with the base they are the scores, row by row."""
     X = pixels()

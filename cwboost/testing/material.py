@@ -171,15 +171,18 @@ def fitted(family: WeakLearnerFamily, X, n_targets=8, **facts) -> WeakLearners:
     return pricer.price(integer_weights(X.shape[0], n_targets), WHOLE).learners
 
 
-def fit_init(model: InitModel, X, y=None, n_classes=N_TARGETS, n_threads=1, **facts):
-    """Fit a clone of the init model, as training does; return the fitted model and its scores."""
-    y = np.arange(X.shape[0]) * n_classes // X.shape[0] if y is None else y
+def fit_init(model: InitModel, X, y=None, n_classes=N_TARGETS, n_threads=1, rows=None, **facts):
+    """Fit a clone of the init model, to X or some rows; return the fitted model and its scores."""
+    n = X.shape[0] if rows is None else len(rows)
+    y = np.arange(n) * n_classes // n if y is None else y
     given = {"weight": np.ones(len(y)), "folds": np.arange(len(y)) % 3} | facts
     arrays = {name: read_only(given.pop(name)) for name in ("weight", "folds")}
     context = InitContext(
         n_classes=n_classes, random_state=7, n_threads=n_threads, **arrays, **given
     )
     with told_of_make_X():
+        if rows is not None:
+            return clone(model).fit_rows(read_only(X), read_only(rows), read_only(y), context)
         return clone(model).fit(read_only(X), read_only(y), context)
 
 

@@ -46,6 +46,7 @@ REMEDIES = {
     "check_number_of_targets": "Price each row of weights, len(weights) in all, for itself.",
     "check_rebound": "Return a new pricer that draws from context.random_state, or None.",
     "check_bind_rows": "Take X[rows] in their order, or leave bind_rows to the base class.",
+    "check_fit_rows": "Take X[rows] in their order, or leave fit_rows to the base class.",
     "check_repeated_pricing": "Return new arrays from every call of price.",
     "check_shared_pricing": "Return one learner; its edge is the sum of abs(weights @ outputs).",
     "check_exact_pricing": "Search all learners, or leave exact at False.",

@@ -12,6 +12,9 @@ MOST_LEVELS = 30
 LIMIT = 2.0**120
 """Numbers from here on count as missing, as infinities do, so that no later step overflows."""
 
+ROWS_AT_ONCE = 2**14
+"""Number of rows copied at a time in search of gaps."""
+
 FILL_BITS = 40
 """Bits of the means that fill gaps, which do not depend on the order of a sum."""
 
@@ -32,22 +35,23 @@ class Expansion:
     level_code: np.ndarray
 
     @classmethod
-    def of(cls, X, categorical, sample) -> Expansion:
-        """Return the expansion of training examples, whose gaps the means of a sample fill."""
+    def of(cls, X, rows, categorical, sample) -> Expansion:
+        """Return the expansion of some rows of X, whose gaps the means of a sample of them fill."""
         is_category = np.zeros(X.shape[1], dtype=bool) if categorical is None else categorical
-        numeric = np.flatnonzero(~is_category)
-        has_gaps = np.array([not _known(X[:, j]).all() for j in numeric], dtype=bool)
+        numeric, has_gaps = np.flatnonzero(~is_category), np.zeros(X.shape[1], dtype=bool)
+        for part in np.array_split(rows, 1 + len(rows) // ROWS_AT_ONCE):
+            has_gaps |= ~_known(X[part]).all(axis=0)
         columns, codes = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for j in np.flatnonzero(is_category):
-            known = X[np.isfinite(X[:, j]), j].astype(np.int64)
-            counts = np.bincount(known)
+            column = X[rows, j]
+            counts = np.bincount(column[np.isfinite(column)].astype(np.int64))
             frequent = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
             codes.append(np.sort(frequent[counts[frequent] > 0]))
             columns.append(np.full(len(codes[-1]), j))
         return cls(
             numeric,
             _means(X[sample][:, numeric]),
-            np.flatnonzero(has_gaps),
+            np.flatnonzero(has_gaps[numeric]),
             np.concatenate(columns),
             np.concatenate(codes),
         )

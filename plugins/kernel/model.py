@@ -189,6 +189,9 @@ class KernelInit(InitModel):
         self.max_landmarks = max_landmarks
 
     def fit(self, X, y, context: InitContext):
+        return self.fit_rows(X, np.arange(len(y)), y, context)
+
+    def fit_rows(self, X, rows, y, context: InitContext):
         max_landmarks = operator.index(self.max_landmarks)
         if not FEWEST_EXAMPLES <= max_landmarks <= MOST_LANDMARKS:
             raise ValueError(f"max_landmarks must be in [50, 2000], got {max_landmarks}")
@@ -196,15 +199,14 @@ class KernelInit(InitModel):
         if sparse.issparse(X) or n < FEWEST_EXAMPLES or n_classes > MOST_CLASSES:
             return None, None
         sample = evenly_spaced(n, MOST_LANDMARKS)
-        expansion = Expansion.of(X, context.categorical, sample)
+        expansion = Expansion.of(X, rows, context.categorical, rows[sample])
         if not 0 < len(expansion) <= MOST_FEATURES:
             return None, None
         used = evenly_spaced(n, MOST)
-        X_used, y_used = (X, y) if len(used) == n else (X[used], y[used])
         n_scores = 1 if n_classes == 2 else n_classes
         weight, n_threads = context.weight[used], context.n_threads
         folds = None if context.alone else context.folds[used]
-        examples = Examples(X_used, expansion, y_used, n_scores, weight, n_threads, folds)
+        examples = Examples(X[rows[used]], expansion, y[used], n_scores, weight, n_threads, folds)
         found = fitted(examples, max_landmarks)
         if found is None:
             return None, None
@@ -226,6 +228,6 @@ class KernelInit(InitModel):
                 parts = [(m, others[context.folds[others] == k]) for k, m in enumerate(models)]
             for one, own in parts:
                 # In chunks, since these rows of X are copied.
-                for rows in np.array_split(own, 1 + len(own) // MOST):
-                    scores[rows] = one.scores(X[rows], n_threads)
+                for part in np.array_split(own, 1 + len(own) // MOST):
+                    scores[part] = one.scores(X[rows[part]], n_threads)
         return model, scores

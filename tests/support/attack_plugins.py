@@ -481,6 +481,11 @@ FAULTS_OF_INIT = {
          "def arrays(self) -> dict[str, np.ndarray]",
          "life_of_a_classifier", "exported to ONNX predicts differently"),
     ],
+    "fitted_type = FittedAcme": [
+        ("fitted_type = FittedAcme\n\ndef fit_rows(self, X, rows, y, context):\n"
+         "    return self.fit(X[np.sort(rows)], y, context)",
+         "fit_rows", "fit_rows of all rows: the arrays differ"),
+    ],
     "(means,) = cwboost.check_arrays(": [
         ("return cls(**arrays)\n(means,) = cwboost.check_arrays(",
          "damaged_arrays", "without means: must raise ValueError, got TypeError"),

@@ -19,7 +19,7 @@ def selected(codes, y, n_landmarks, monkeypatch, weight=None):
     monkeypatch.setattr(fitting, "FEW", 30)
     monkeypatch.setattr(fitting, "LANDMARKS_PER_ROOT", 1e9)
     weight = np.ones(len(y)) if weight is None else weight
-    expansion = Expansion.of(codes, None, np.arange(len(y)))
+    expansion = Expansion.of(codes, np.arange(len(y)), None, np.arange(len(y)))
     examples = Examples(codes, expansion, y, 1, weight, 1, folds=None)
     d = codes.shape[1]
     first = examples.first(Setting(FeatureCodes(np.zeros(d), np.ones(d)), 300.0, 0.01))
