@@ -285,6 +285,10 @@ class RestrictedMaster(Master):
         self.pairs = pairs
         self._edges = None
 
+    def release(self) -> None:
+        """Free the pair weights: no round follows."""
+        self.pairs = None
+
     def state(self) -> dict:
         """Return what `restore` needs, besides columns and coefficients."""
         return {

@@ -240,6 +240,9 @@ class PartitionedOutcome(BoostingOutcome):
         self.training.finish()
         return super().attributes(stop_reason)
 
+    def release(self) -> None:
+        """Free nothing: the workers have the pair weights."""
+
     def snapshot(self, estimator):
         """Return a local classifier with all rounds so far, from which it can go on."""
         return super().snapshot(estimator.to_local(fitted=False))

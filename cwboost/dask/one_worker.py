@@ -166,6 +166,9 @@ class FollowedTraining:
         self.model = SimpleNamespace(latest=progress.latest, history={})
         self._reported = progress.attributes or self._reported
 
+    def release(self) -> None:
+        """Free nothing: the client has none of the training."""
+
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes, after the rounds reported last if the worker is lost."""
         if self._crew.is_lost:

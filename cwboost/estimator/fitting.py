@@ -61,6 +61,7 @@ class Fitting:
     def _take(self, loop: RoundLoop, stop_reason: str, error: BaseException | None) -> None:
         """Make the estimator the model of the finished rounds, in one step, if there are any."""
         if error is None or loop.training.n_rounds:
+            loop.outcome.release()
             attributes = loop.outcome.attributes(stop_reason)
             self._estimator.__dict__ = fitted_again(self._estimator, attributes)
 

@@ -49,6 +49,9 @@ class ModelOutcome:
             "stop_reason_": stop_reason,
         }
 
+    def release(self) -> None:
+        """Free what only further rounds need; called before `attributes`, at the end."""
+
     def snapshot(self, estimator):
         """Raise TypeError: training cannot go on."""
         raise TypeError(f"{type(estimator).__name__} has no warm start, hence no checkpoints")
@@ -89,6 +92,10 @@ class BoostingOutcome(ModelOutcome):
             return attributes
         # The rounds after the best one are what an uninterrupted training would go on from.
         return attributes | {"_state": state | ({"ensemble": whole} if best < n_rounds else {})}
+
+    def release(self) -> None:
+        if not self.keeps_state:
+            self.training.master.release()
 
     def snapshot(self, estimator):
         """Return a copy of the estimator with all rounds so far, from which it can go on."""

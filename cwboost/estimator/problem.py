@@ -35,6 +35,7 @@ class Holder:
 
     def release(self) -> None:
         self.X = None
+        self.__dict__.pop("keys", None)
 
 
 @dataclass(frozen=True)

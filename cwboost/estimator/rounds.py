@@ -78,6 +78,9 @@ class Outcome(Protocol):
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes after the finished rounds, by name."""
 
+    def release(self) -> None:
+        """Free what only further rounds need, before the last call of `attributes`."""
+
     def snapshot(self, estimator) -> Any:
         """Return a fitted copy of the estimator from which training can go on."""
 
