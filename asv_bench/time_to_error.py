@@ -181,9 +181,8 @@ GRID = {
             {},
             {"learning_rate": 0.1},
             *(
-                {"learning_rate": 0.3, "max_depth": depth, "init": init}
-                for depth in ("auto", 16)
-                for init in ("auto", None)
+                {"learning_rate": 0.3, "max_depth": depth, "init": None}
+                for depth in ("auto", 6, 16)
             ),
         ],
     ),
