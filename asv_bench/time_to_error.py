@@ -180,6 +180,7 @@ GRID = {
         [
             {},
             {"learning_rate": 0.1},
+            {"learning_rate": 0.1, "max_depth": 6, "init": None},
             *(
                 {"learning_rate": 0.3, "max_depth": depth, "init": None}
                 for depth in ("auto", 6, 16)
