@@ -93,8 +93,8 @@ class CWBoostClassifier(BoostingClassifier):
         that go on hold out the same examples). An int makes fits repeatable.
     n_jobs : int or None, default=None
         Number of threads, at most one per core: None is one, or what `joblib.parallel_config` sets;
-        -1 all that joblib and ``OMP_NUM_THREADS`` leave. The model does not depend on it. BLAS, with
-        which a kernel model is fitted, has threads of its own (``OPENBLAS_NUM_THREADS``).
+        -1 all that joblib and ``OMP_NUM_THREADS`` leave. The model does not depend on it. BLAS,
+        which fits a kernel model, has threads of its own (``OPENBLAS_NUM_THREADS``).
     verbose : int, default=0
         1 shows a progress bar with loss, gap and errors.
     subsample : float or None, default=None
