@@ -89,10 +89,11 @@ def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[f
     centre = log(LOSS_SCALE)
     low, high, u = LOWEST, HIGHEST, log(start)
     for _ in range(MOST_STEPS):
-        loss, first, second = _likelihood(exp(u), differences, weight)
-        slope = first - exp(u) * smoothed + (u - centre) / PRIOR_SPREAD**2
+        scale = exp(u)
+        loss, first, second = _likelihood(scale, differences, weight)
+        slope = first - scale * smoothed + (u - centre) / PRIOR_SPREAD**2
         low, high = (u, high) if slope < 0 else (low, u)
-        curvature = second - exp(u) * smoothed + 1.0 / PRIOR_SPREAD**2
+        curvature = second - scale * smoothed + 1.0 / PRIOR_SPREAD**2
         target = u - slope / curvature if curvature > 0 else np.nan
         if not low < target < high:
             target = 0.5 * (low + high)
