@@ -50,6 +50,9 @@ class ProgressBar:
         return self
 
     def __exit__(self, *error):
+        self._close()
+
+    def _close(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -58,13 +61,13 @@ class ProgressBar:
         """Advance to the round of `state`; never stops training."""
         bar = self._bar
         if bar is not None and (state.round <= bar.n or state.n_rounds != bar.total):
-            self.__exit__()  # the bar of a fit before this one
+            self._close()  # the bar of a fit before this one
         if self._bar is None:
             self._bar = self._open(total=state.n_rounds, initial=state.round - 1, unit="round")
         self._bar.set_postfix_str(_figures(state), refresh=False)
         self._bar.update(state.round - self._bar.n)
         if state.round >= state.n_rounds:
-            self.__exit__()
+            self._close()
         return False
 
 
