@@ -435,8 +435,8 @@ class CWBoostClassifier(BoostingClassifier):
         Parameters
         ----------
         X, y, sample_weight, groups
-            As for `fit`: rows that the model was not trained on. Unknown categories
-            count as missing values, as in `predict`. Classes without a row keep their leaves.
+            As for `fit`: rows that the model was not trained on. Unknown categories count as
+            missing values, as in `predict`. Classes without a row keep their leaves.
         X_val, y_val : array-likes, default=None
             Further rows, to set the scale of `predict_proba` and the prediction sets. Without them
             a fifth of the rows, left out of a second refit, does.
@@ -451,8 +451,8 @@ class CWBoostClassifier(BoostingClassifier):
         ------
         NotFittedError
         ValueError
-            For a bad argument, an unknown class, or a model whose weak learners
-            have no leaves with steps, such as stumps: see `thin`.
+            For a bad argument, an unknown class, or a model whose weak learners have no leaves with
+            steps, such as stumps: see `thin`.
         """
         check_is_fitted(self)
         check_has_leaves(self.ensemble_)
