@@ -8,6 +8,8 @@ cdef enum:
     MAX_INNER_BY_CODES = 255
     # Places that a set of rows is kept for, beside those of the inner nodes: leaves of either sign.
     LEAF_PLACES = 2
+    # A copy of codes has fewer rows than what it is made from by this factor.
+    FEWER_ROWS = 8
 
 cdef void use_rows(Work *work, const Rows *rows) noexcept nogil
 cdef bint grow_tree(
@@ -36,9 +38,9 @@ cdef void divide_rows(
 ) noexcept nogil
 cdef int64_t take_rows(
     const Matrix *X, Work *work, const double *weights, double scale) noexcept nogil
-cdef bint write_cells(
-    const Matrix *X, const int32_t *rows, const Tree *tree, int64_t part, int64_t n_parts,
-    int32_t *cells) noexcept nogil
+cdef void write_leaves(
+    const int32_t *rows, const Tree *tree, int64_t part, int64_t n_parts, int32_t *cells
+) noexcept nogil
 cdef bint write_outputs(
-    const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed,
-    int32_t *cells) noexcept nogil
+    const Matrix *X, Work *work, const Tree *tree, const double *weights, int64_t start,
+    int64_t end, uint8_t *packed, int32_t *cells) noexcept nogil

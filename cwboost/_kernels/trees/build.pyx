@@ -15,6 +15,10 @@ depends neither on the number of threads nor on the order in which nodes are spl
 threads together (together.pyx) and on partitions (partitions.pyx) finds the same one. A stable
 partition keeps rows and weights of a node contiguous and in example order; examples of zero weight
 take no part.
+
+Rows of a small node lie far apart in a large matrix, so that each code read is another line of
+memory. Nodes below one with an eighth of the rows grow from a copy of its codes, and those below
+one with an eighth of these from a copy of that, until the codes fit into a cache.
 """
 
 from cython.parallel cimport prange
@@ -37,6 +41,7 @@ cdef extern from "trees/rows.h" nogil:
                      int64_t start, int64_t end, double *sums)
     int64_t cwb_take_rows(const double *weights, const int64_t *kept, int64_t n, double scale,
                           int32_t *rows, double *taken)
+    void cwb_copy_codes(const uint8_t *codes, const int32_t *rows, int64_t n, uint8_t *copy)
     void cwb_write_sides(const uint8_t *codes, const uint64_t *right, const int32_t *rows,
                          int64_t n, uint8_t *sides)
     int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width, int32_t *rows,
@@ -46,7 +51,12 @@ cdef extern from "trees/rows.h" nogil:
                                int32_t *rows, int64_t n, int32_t *scratch_rows)
     double cwb_edge_of(const uint8_t *packed, const double *weights, const int64_t *kept,
                        int64_t n, double scale, double *total)
+    double cwb_fixed(double r, double scale)
     void cwb_pack_outputs(const uint8_t *positive, int64_t n, uint8_t *packed)
+
+
+cdef enum:
+    CACHED = 1 << 19  # bytes of codes that are near enough: half of a common second cache
 
 
 cdef bint push(Frontier *frontier, const Node *node, bint best_first=False) noexcept nogil:
@@ -186,8 +196,8 @@ cdef void outputs_by_codes(
 
 
 cdef bint outputs_by_rows(
-    const Matrix *X, Work *work, const Tree *tree, int64_t first_row, int64_t end_row,
-    int32_t *cells
+    const Matrix *X, Work *work, const Tree *tree, const double *weights, int64_t first_row,
+    int64_t end_row, int32_t *cells
 ) noexcept nogil:
     """Compute the outputs of a tree on some rows: they go down together, node by node.
 
@@ -197,9 +207,11 @@ cdef bint outputs_by_rows(
     cdef const TreeNode *node
     cdef int64_t i, end, middle
     part.index = 0
-    part.start, part.end = 0, end_row - first_row
-    for i in range(part.end):
-        work.rows[i] = <int32_t> (first_row + i)
+    part.start = part.end = 0
+    for i in range(first_row, end_row):
+        if weights == NULL or cwb_fixed(weights[i], tree.scale) == 0.0:
+            work.rows[part.end] = <int32_t> i
+            part.end += 1
     work.frontier.n = 0
     if not push(&work.frontier, &part):
         return False
@@ -227,13 +239,14 @@ cdef bint outputs_by_rows(
 
 
 cdef bint write_outputs(
-    const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed,
-    int32_t *cells
+    const Matrix *X, Work *work, const Tree *tree, const double *weights, int64_t start,
+    int64_t end, uint8_t *packed, int32_t *cells
 ) noexcept nogil:
     """Write the outputs of a tree on rows start:end, as bits, or their cells.
 
-    The cell of a row is the place of its leaf. Neither is written if its pointer is NULL. `start`
-    is a multiple of eight. Returns False if memory ran out.
+    The cell of a row is the place of its leaf. Neither is written if its pointer is NULL. With
+    `weights`, only cells of rows without a weight are: `write_leaves` has the others. `start` is a
+    multiple of eight. Returns False if memory ran out.
     """
     if tree.n == 1:
         memset(work.positive + start, tree.nodes[0].sign > 0, end - start)
@@ -242,25 +255,21 @@ cdef bint write_outputs(
     elif (cells == NULL and X.codes != NULL and X.categorical == NULL
             and tree.n // 2 <= MAX_INNER_BY_CODES):
         outputs_by_codes(X, work, tree, start, end)
-    elif not outputs_by_rows(X, work, tree, start, end, cells):
+    elif not outputs_by_rows(X, work, tree, weights, start, end, cells):
         return False
     if packed != NULL:
         cwb_pack_outputs(work.positive + start, end - start, packed + start // 8)
     return True
 
 
-cdef bint write_cells(
-    const Matrix *X, const int32_t *rows, const Tree *tree, int64_t part, int64_t n_parts,
-    int32_t *cells
+cdef void write_leaves(
+    const int32_t *rows, const Tree *tree, int64_t part, int64_t n_parts, int32_t *cells
 ) noexcept nogil:
-    """Write the cells of the rows in a part of the leaves; False if some rows took no part."""
+    """Write the cells of the rows that took part, those in a part of the leaves of a tree."""
     cdef int64_t i, k
-    if not tree.keeps_rows or tree.nodes[0].end < X.n_rows:
-        return False
     for i in range(part * tree.n // n_parts, (part + 1) * tree.n // n_parts):
         for k in range(tree.nodes[i].start, tree.nodes[i].end if tree.nodes[i].left < 0 else 0):
             cells[rows[k]] = <int32_t> i
-    return True
 
 
 cdef void use_rows(Work *work, const Rows *rows) noexcept nogil:
@@ -297,21 +306,36 @@ cdef bint grow_below(
 
     Nodes of fewer rows, if any, are not split but put into `small`.
     """
+    cdef bint done
+    work.frontier.n = 0
+    done = split_below(X, settings, work, tree, top, fewest_rows, small)
+    stop_saving(work)
+    return done
+
+
+cdef bint split_below(
+    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top,
+    int64_t fewest_rows, Frontier *small
+) noexcept nogil:
+    """Do what `grow_below` does, while the frontier may have other nodes."""
     cdef bint best_first = settings.max_leaves > 0
     cdef bint is_last
-    cdef int64_t n_leaves = 1, k
+    cdef int64_t n_leaves = 1, n_others = work.frontier.n, k
     cdef Node node
     cdef Node children[2]
-    work.frontier.n = 0
     if not push(&work.frontier, top, best_first):
         return False
-    while work.frontier.n > 0:
+    while work.frontier.n > n_others:
         node = pop(&work.frontier, best_first)
         if node.split.gain < 0 or (best_first and n_leaves >= settings.max_leaves):
             continue
         if node.end - node.start < fewest_rows:
             release(work, &node)
             if not push(small, &node):
+                return False
+            continue
+        if is_worth_copying(X, settings, work, &node):
+            if not split_copy(X, settings, work, tree, &node):
                 return False
             continue
         if not split_node(X, settings, tree, &node, children):
@@ -329,8 +353,44 @@ cdef bint grow_below(
         for k in range(1, -1, -1):
             if not push(&work.frontier, &children[k], best_first):
                 return False
-    stop_saving(work)
     return True
+
+
+cdef bint is_worth_copying(
+    const Matrix *X, const Settings *settings, const Work *work, const Node *node
+) noexcept nogil:
+    """Return True if those below a node read more codes than a copy does, from far apart."""
+    cdef int64_t n_levels = settings.max_depth - node.depth
+    return (work.near_codes != NULL and X.n_rows * X.n_usable > CACHED
+            and FEWER_ROWS * (node.end - node.start) <= X.n_rows
+            and n_levels * min(settings.max_features, X.n_usable) >= 2 * X.n_usable
+            and settings.max_leaves == 0 and work.n_team == 0)
+
+
+cdef bint split_copy(
+    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top
+) noexcept nogil:
+    """Do what `split_below` does, from a copy of the node's codes."""
+    cdef Matrix near = X[0]
+    cdef int64_t n = top.end - top.start, k, i
+    cdef int32_t *rows = work.rows + top.start
+    cdef int32_t *near_rows = work.near_rows
+    cdef bint done
+    near.codes, near.n_rows, near.fewest_entries = work.near_codes, n, n
+    for k in range(X.n_usable):
+        cwb_copy_codes(X.codes + X.usable[k] * X.n_rows, rows, n,
+                       work.near_codes + X.usable[k] * n)
+    for i in range(n):
+        near_rows[i] = rows[i]
+        rows[i] = <int32_t> i
+    work.near_codes += n * X.n_features
+    work.near_rows += n
+    done = split_below(&near, settings, work, tree, top, 0, NULL)
+    work.near_codes -= n * X.n_features
+    work.near_rows -= n
+    for i in range(n):
+        rows[i] = near_rows[rows[i]]
+    return done
 
 
 cdef bint settle(Tree *tree, bint merge) noexcept nogil:
@@ -352,7 +412,7 @@ cdef void write_edge(
     edge[0] = cwb_edge_of(packed, weights, work.kept, n, tree.scale, &total)
     if edge[0] < fabs(total):
         become_constant(tree, total)
-        write_outputs(X, work, tree, 0, X.n_rows, packed, NULL)
+        write_outputs(X, work, tree, NULL, 0, X.n_rows, packed, NULL)
         edge[0] = fabs(total)
     edge[0] /= tree.scale
 
@@ -369,9 +429,12 @@ cdef bint grow_tree(
     start_saving(work)
     if not (start_growth(X, settings, work, weights, seed, tree, &root)
             and grow_below(X, settings, work, tree, &root, 0, NULL)
-            and settle(tree, cells == NULL)
-            and (write_cells(X, work.rows, tree, 0, 1, cells)
-                 or write_outputs(X, work, tree, 0, X.n_rows, packed, cells))):
+            and settle(tree, cells == NULL)):
+        return False
+    if cells != NULL:
+        write_leaves(work.rows, tree, 0, 1, cells)
+    if not write_outputs(X, work, tree, weights if cells != NULL else NULL, 0, X.n_rows, packed,
+                         cells):
         return False
     if packed != NULL:
         write_edge(X, work, weights, tree, packed, edge)

@@ -209,7 +209,7 @@ cdef class NodeRows:
             memcpy(tree.nodes, &own[offsets[t]], tree.n * sizeof(TreeNode))
         for t in prange(n_trees, nogil=True, num_threads=n_threads, schedule="dynamic"):
             if not write_outputs(&self.space.X, self.space.work + omp_get_thread_num(),
-                                 batch.trees + t, 0, self.space.X.n_rows, &out[t, 0],
+                                 batch.trees + t, NULL, 0, self.space.X.n_rows, &out[t, 0],
                                  &cell[t, 0]):
                 failed |= 1
         if failed:

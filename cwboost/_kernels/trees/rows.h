@@ -43,6 +43,12 @@ static inline int64_t cwb_take_rows(const double *weights, const int64_t *kept, 
     return n_taken;
 }
 
+/* Codes of a feature at some rows. */
+static inline void cwb_copy_codes(const uint8_t *codes, const int32_t *rows, int64_t n,
+                                  uint8_t *copy) {
+    for (int64_t i = 0; i < n; i++) copy[i] = codes[rows[i]];
+}
+
 /* 1 for the rows of a node whose code is in a set of 256 bits, at the row's place. */
 static inline void cwb_write_sides(const uint8_t *codes, const uint64_t *right, const int32_t *rows,
                                    int64_t n, uint8_t *sides) {

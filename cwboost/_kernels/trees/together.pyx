@@ -11,7 +11,7 @@ from libc.stdlib cimport calloc, free
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport (
-    grow_below, settle, start_growth, write_cells, write_edge, write_outputs)
+    grow_below, settle, start_growth, write_edge, write_leaves, write_outputs)
 from cwboost._kernels.trees.nodes cimport join_subtree, start_subtree
 from cwboost._kernels.trees.round cimport Round, cells_of, packed_of, weights_of, work_on
 from cwboost._kernels.trees.saved cimport start_saving
@@ -77,11 +77,10 @@ cdef bint write_part(
     const Round *own, Py_ssize_t t, Py_ssize_t part, Py_ssize_t n_parts
 ) noexcept nogil:
     """Write the outputs or cells of a tree on a part of the rows; False if memory ran out."""
-    if write_cells(own.X, own.rows.rows, own.trees + t, part, n_parts, cells_of(own, t)):
-        return True
     cdef int64_t n = own.X.n_rows, step = 8 * ((n + 8 * n_parts - 1) // (8 * n_parts))
     return write_outputs(
-        own.X, work_on(own, omp_get_thread_num()), own.trees + t, min(n, step * part),
+        own.X, work_on(own, omp_get_thread_num()), own.trees + t,
+        weights_of(own, t) if own.cells != NULL else NULL, min(n, step * part),
         min(n, step * (part + 1)), packed_of(own, t), cells_of(own, t))
 
 
@@ -94,6 +93,11 @@ cdef bint finish_all(const Round *own, Py_ssize_t first) noexcept nogil:
     for t in range(first, own.n_trees):
         if not settle(own.trees + t, own.cells == NULL):
             return False
+    for i in prange(n * n_parts if own.cells != NULL else 0, num_threads=own.n_threads,
+                    schedule="dynamic"):
+        write_leaves(own.rows[i // n_parts].rows, own.trees + first + i // n_parts, i % n_parts,
+                     n_parts, cells_of(own, first + i // n_parts))
+    # Only now: `work_on` gives rows of a tree to a thread.
     for i in prange(n * n_parts, num_threads=own.n_threads, schedule="dynamic"):
         failed |= not write_part(own, first + i // n_parts, i % n_parts, n_parts)
     if failed:

@@ -29,7 +29,7 @@ cdef struct Matrix:
     # Binned features. Dense: the code of (row, feature) is codes[feature * n_rows + row]. A
     # feature that is `listed` also has its entries indptr[feature]:indptr[feature + 1], the rows
     # whose code is not default_code[feature]; of a sparse matrix all are, and codes is NULL.
-    int64_t n_rows, n_usable, fewest_entries
+    int64_t n_rows, n_features, n_usable, fewest_entries
     const uint8_t *codes
     const uint8_t *listed
     const uint8_t *categorical  # 1 for features of categories; NULL if there are none
@@ -85,6 +85,8 @@ cdef struct Work:
     uint8_t *column      # sparse: one feature's codes
     uint8_t *positive    # output of each row is +1
     uint8_t *sides       # categories: 1 for a row that goes right
+    uint8_t *near_codes  # room for copies of nodes' codes; NULL: there are none
+    int32_t *near_rows   # and for their rows
     cwb_pair *hist       # all zero between uses
     double *saved_sums   # histograms of n_saved features of a node, at each place
     int32_t *free_places

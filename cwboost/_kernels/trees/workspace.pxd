@@ -15,4 +15,5 @@ cdef class Workspace:
     cdef _read_sets(self, sets)
     cdef _allocate(self)
     cdef _allocate_saved(self, int64_t n_saved)
+    cdef _allocate_near(self)
     cdef void *_scratch(self, size_t size) except NULL

@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, use_rows
+from cwboost._kernels.trees.build cimport FEWER_ROWS, LEAF_PLACES, MAX_INNER_BY_CODES, use_rows
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, SET_WORDS, Rows, Work, cwb_pair, cwb_split)
 
@@ -48,6 +48,7 @@ cdef class Workspace:
             self._read_sets(sets)
         self._allocate()
         self._allocate_saved(n_saved)
+        self._allocate_near()
 
     cdef _read_bins(self, bins):
         """Take the addresses of the arrays of `bins`, which self.bins keeps alive."""
@@ -57,7 +58,7 @@ cdef class Workspace:
         cdef const double[::1] lowest = bins.lowest
         cdef const double[::1] highest = bins.highest
         cdef const uint8_t[::1] categorical = self.categorical
-        self.X.n_usable = usable.shape[0]
+        self.X.n_features, self.X.n_usable = bins.n_features, usable.shape[0]
         self.X.usable = &usable[0] if usable.shape[0] else NULL
         self.X.n_bins = &n_bins[0]
         self.X.bin_start = &bin_start[0]
@@ -143,6 +144,14 @@ cdef class Workspace:
             work.n_places = min(MOST_PLACES, MOST_SAVED // n)
             work.saved_sums = <double *> self._scratch(work.n_places * n * sizeof(cwb_pair))
             work.free_places = <int32_t *> self._scratch(MOST_PLACES * sizeof(int32_t))
+
+    cdef _allocate_near(self):
+        """Allocate room for a copy of a node's codes, one of a node below it, and so on."""
+        cdef int t
+        cdef int64_t n_rows = self.X.n_rows // (FEWER_ROWS - 1)
+        for t in range(self.n_threads if self.X.codes != NULL else 0):
+            self.work[t].near_codes = <uint8_t *> self._scratch(n_rows * self.X.n_features)
+            self.work[t].near_rows = <int32_t *> self._scratch(n_rows * sizeof(int32_t))
 
     cdef void *_scratch(self, size_t size) except NULL:
         """Return zeros, aligned to a vector, with room for one more; they live as long as this."""

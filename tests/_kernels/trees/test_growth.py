@@ -84,13 +84,28 @@ def test_trees_are_those_by_definition_on_dense_and_sparse_examples(make, limits
         assert np.array_equal(unpack_outputs(priced.outputs, len(X)), outputs)
 
 
-def test_best_first_with_leaves_to_spare_grows_the_same_trees():
-    """Nodes are split in another order, and save histograms longer."""
-    X, weights = few_values(np.random.default_rng(3), 9_000, 6, 90, True)
-    params = {"max_depth": 12, "max_features": 3, "min_leaf_weight": 1}
-    plain, best = (price(X, weights, max_leaf_nodes=n, **params) for n in (None, 9_000))
-    assert len(plain.learners.trees.feature) > 500
-    np.testing.assert_equal(best.learners.arrays(), plain.learners.arrays())
+def many_codes(rng):
+    """So many that those of nodes are copied, and of nodes below them."""
+    X = rng.exponential(30, size=(500_000, 20)).astype(np.uint8)
+    X[:, 7] = 1
+    X[:, 8:10] *= rng.random((len(X), 2)) < 0.1
+    return X, signed_weights(rng, len(X)) * (X[:, 0] < 40)
+
+
+MANY_ROWS = [partial(few_values, n=9_000, d=6, levels=90, missing=True), many_codes]
+
+
+@pytest.mark.parametrize("make", MANY_ROWS)
+def test_best_first_with_leaves_to_spare_grows_the_same_trees(make):
+    """Nodes are split in another order, save histograms longer, and no codes are copied."""
+    X, weights = make(np.random.default_rng(3))
+    params = {"max_depth": 12, "max_features": 6, "min_leaf_weight": 1}
+    best = price(X, weights, 2, max_leaf_nodes=9_000, **params)
+    assert len(best.learners.trees.feature) > 500
+    for n_threads in (1, 2):
+        other = price(X, weights, n_threads, **params)
+        np.testing.assert_equal(other.learners.arrays(), best.learners.arrays())
+        assert np.array_equal(other.outputs, best.outputs)
 
 
 SHARED = [
