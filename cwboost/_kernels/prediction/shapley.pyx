@@ -143,7 +143,8 @@ cdef class ShapleySum:
     Tree t has the nodes from offsets[t] on; `left` counts from there, and `feature` is -1 in
     leaves. `outputs` are (n_nodes, n_outputs), `cover` is the weight of the examples of the
     background that reach each node, and `coef` is a csr_array of shape (n_trees, n_scores).
-    ``quadrature(n)`` returns n points in (0, 1) and their weights, of shape (2, n).
+    ``quadrature(n)`` returns n points in (0, 1) and their weights, of shape (2, n); of a tree up to
+    `most_points` are used.
     """
 
     cdef object arrays  # that the terms point to
@@ -152,7 +153,7 @@ cdef class ShapleySum:
 
     def __cinit__(self, const int64_t[::1] offsets, const int32_t[::1] feature,
                   const int32_t[::1] left, const int8_t[:, ::1] outputs, const double[::1] cover,
-                  coef, int64_t n_features, quadrature):
+                  coef, int64_t n_features, quadrature, int64_t most_points):
         cdef int64_t t, first, n = offsets.shape[0] - 1, n_nodes = feature.shape[0], n_steps = 0
         cdef int64_t[::1] n_points = np.empty(n, dtype=np.int64)
         cdef double[::1] z = np.ones(n_nodes)
@@ -175,8 +176,9 @@ cdef class ShapleySum:
             term.features, term.coef = &features[first], &data[indptr[t]]
             term.scores, term.n_coef = &indices[indptr[t]], indptr[t + 1] - indptr[t]
             term.first_comparison = self.n_comparisons
-            n_points[t] = (1 + lay_out(&term.tree, &feature[first], &left[first], &cover[first],
-                                       &slot_of[0], &features[first], &z[first])) // 2
+            n_points[t] = min(
+                most_points, (1 + lay_out(&term.tree, &feature[first], &left[first], &cover[first],
+                                          &slot_of[0], &features[first], &z[first])) // 2)
             n_steps += n_points[t] * term.tree.n_nodes
             self.n_comparisons += term.tree.n_nodes // 2
             self.most_nodes = max(self.most_nodes, term.tree.n_nodes)
