@@ -34,6 +34,13 @@ CWB_INLINE cwb_doubles cwb_splat(double x) {
 
 CWB_INLINE cwb_doubles cwb_zero(void) { return cwb_splat(0.0); }
 
+/* p at eight places. */
+CWB_INLINE cwb_doubles cwb_gather(const double *p, const int32_t *places) {
+#define PART(k, p) cwb_r_gather(p, places + CWB_LANES * (k))
+    return (cwb_doubles){{CWB_PER_PART(PART, p)}};
+#undef PART
+}
+
 CWB_INLINE cwb_doubles cwb_load(const double *p) {
 #define PART(k, p) cwb_r_load(p + CWB_LANES * (k))
     return (cwb_doubles){{CWB_PER_PART(PART, p)}};

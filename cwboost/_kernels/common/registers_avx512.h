@@ -4,6 +4,9 @@ typedef __mmask8 cwb_register_mask;
 
 CWB_INLINE cwb_register cwb_r_splat(double x) { return _mm512_set1_pd(x); }
 CWB_INLINE cwb_register cwb_r_load(const double *p) { return _mm512_loadu_pd(p); }
+CWB_INLINE cwb_register cwb_r_gather(const double *p, const int32_t *i) {
+    return _mm512_set_pd(p[i[7]], p[i[6]], p[i[5]], p[i[4]], p[i[3]], p[i[2]], p[i[1]], p[i[0]]);
+}
 CWB_INLINE void cwb_r_store(double *p, cwb_register x) { _mm512_storeu_pd(p, x); }
 CWB_INLINE cwb_register_mask cwb_r_not(cwb_register_mask m) { return _knot_mask8(m); }
 CWB_INLINE cwb_register_mask cwb_r_and(cwb_register_mask m, cwb_register_mask n) {

@@ -11,8 +11,14 @@ CWB_INLINE cwb_register cwb_r_load(const double *p) {
 }
 CWB_INLINE void cwb_r_store(double *p, cwb_register x) { memcpy(p, &x, sizeof x); }
 #if CWB_LANES == 4
+CWB_INLINE cwb_register cwb_r_gather(const double *p, const int32_t *i) {
+    return (cwb_register){p[i[0]], p[i[1]], p[i[2]], p[i[3]]};
+}
 CWB_INLINE cwb_register cwb_r_splat(double x) { return (cwb_register){x, x, x, x}; }
 #else
+CWB_INLINE cwb_register cwb_r_gather(const double *p, const int32_t *i) {
+    return (cwb_register){p[i[0]], p[i[1]]};
+}
 CWB_INLINE cwb_register cwb_r_splat(double x) { return (cwb_register){x, x}; }
 #endif
 CWB_INLINE cwb_register_mask cwb_r_not(cwb_register_mask m) { return ~m; }

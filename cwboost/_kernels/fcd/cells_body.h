@@ -13,9 +13,9 @@
 /* The moves of eight examples from `first` on; 0 for those of the padding. */
 CWB_INLINE cwb_doubles cwb_moves_at(const double *move, const cwb_master *m, const int32_t *cell,
                                     int64_t first) {
+    const int64_t n = m->starts[m->n_classes] - first;
+    if (n >= 8) return cwb_gather(move, cell + first);
     double lane[8] = {0.0};
-    const int64_t beyond = m->starts[m->n_classes];
-    const int64_t n = beyond - first < 8 ? beyond - first : 8;
     for (int64_t l = 0; l < n; l++) lane[l] = move[cell[first + l]];
     return cwb_load(lane);
 }
