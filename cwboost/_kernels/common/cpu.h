@@ -1,6 +1,5 @@
 /* The instruction sets that the processor runs; asked only here. */
-#ifndef CWBOOST_CPU_H
-#define CWBOOST_CPU_H
+#pragma once
 
 #include "common/targets.h"
 
@@ -20,5 +19,3 @@ static int cwb_runs(int set) {
 #endif
     return set >= 0 && set < CWB_N_SETS;
 }
-
-#endif

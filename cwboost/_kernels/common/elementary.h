@@ -1,8 +1,7 @@
 /* exp and log: the same arithmetic in one order for every instruction set. The functions of the C
  * library and of NumPy differ in the last bit between processors with and without fused
  * multiply-add. */
-#ifndef CWBOOST_ELEMENTARY_H
-#define CWBOOST_ELEMENTARY_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ static inline double cwb_log(double x) {
     const double series = s2 * ((p0 + s4 * p2) + s8 * ((p4 + s4 * p6) + s8 * p8));
     return k * CWB_LOG_2 + (2.0 * s + (2.0 * s * series + k * CWB_LOG_2_REST));
 }
-
-#endif

@@ -1,4 +1,4 @@
-/* Includes the file CWB_BODY once per instruction set; see common/targets.h. No include guard: each
+/* Includes the file CWB_BODY once per instruction set; see common/targets.h. No #pragma once: each
  * subject includes it once. */
 #include "common/targets.h"
 

@@ -1,7 +1,6 @@
 /* The operations of lanes.h under one name for every instruction set: each expands according to
  * CWB_TARGET. */
-#ifndef CWBOOST_LANE_NAMES_H
-#define CWBOOST_LANE_NAMES_H
+#pragma once
 
 /* One register. */
 #define cwb_register CWB_NAME(cwb_register)
@@ -60,5 +59,3 @@ static inline unsigned cwb_valid(int64_t byte, int64_t start, int64_t end) {
     if (beyond > 0 && beyond < 8) valid &= 0xffu >> (8 - beyond);
     return valid & 0xffu;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The edge of a learner from its packed outputs, with what a check of it needs. */
-#ifndef CWBOOST_PACKED_EDGES_H
-#define CWBOOST_PACKED_EDGES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ typedef struct {
 
 static const cwb_packed_edge_kernels *const cwb_packed_edge_tables[] =
     CWB_TABLES(cwb_packed_edge_kernels);
-
-#endif

@@ -1,6 +1,5 @@
 /* Random words that are a function of a seed and their number, in integer arithmetic. */
-#ifndef CWBOOST_RANDOM_WORDS_H
-#define CWBOOST_RANDOM_WORDS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ static inline uint64_t cwb_random_word(uint64_t seed, uint64_t i) {
 }
 
 static inline double cwb_random_unit(uint64_t word) { return (double)(word >> 11) * 0x1p-53; }
-
-#endif

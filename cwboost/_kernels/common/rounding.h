@@ -1,8 +1,7 @@
 /* Adding and subtracting these rounds numbers to integers, to even ones in ties: doubles below 2^51
  * and floats below 2^22. Weights times a power of two become integers whose sums are exact, in any
  * order. */
-#ifndef CWBOOST_ROUNDING_H
-#define CWBOOST_ROUNDING_H
+#pragma once
 
 #include <math.h>
 
@@ -22,5 +21,3 @@ static inline double cwb_scale_of(double mass) {
 static inline double cwb_fixed(double r, double scale) {
     return (r * scale + CWB_ROUND) - CWB_ROUND;
 }
-
-#endif

@@ -2,7 +2,7 @@
  *
  * How to add a kernel
  * -------------------
- * 1. Write its body as an ordinary C function in SUBJECT/NAME_body.h, without an include guard:
+ * 1. Write its body as an ordinary C function in SUBJECT/NAME_body.h, without #pragma once:
  *
  *        static void CWB_NAME(halve)(double *x, int64_t n_bytes) {
  *            for (int64_t b = 0; b < n_bytes; b++)
@@ -15,7 +15,7 @@
  *    stands between #if CWB_IS(AVX512) and #else. At most 10 parameters: related ones are a struct.
  *    No vector type may be wider than CWB_REGISTER_BYTES: GCC takes such vectors apart badly.
  *
- * 2. In SUBJECT/SUBJECT.h, with an include guard, declare what all copies share (constants, structs
+ * 2. In SUBJECT/SUBJECT.h, after #pragma once, declare what all copies share (constants, structs
  *    and a table of function pointers), then have the bodies compiled once per instruction set:
  *
  *        typedef struct { void (*halve)(double *x, int64_t n_bytes); } cwb_subject;
@@ -35,8 +35,7 @@
  *
  * 4. Test it under every instruction set that the machine runs (tests/_kernels): the bits must be
  *    the same. Sums have eight lanes in one order (cwb_sum), whatever the register. */
-#ifndef CWBOOST_TARGETS_H
-#define CWBOOST_TARGETS_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -95,6 +94,4 @@
 #define CWB_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define CWB_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * One thread does them without a parallel region: OpenMP makes a team for each region and ends it
  * with a system call, which takes 0.6 to 0.9 microseconds, as long as a pass over a hundred
  * examples of ten classes. */
-#ifndef CWBOOST_TASKS_H
-#define CWBOOST_TASKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@
             __VA_ARGS__                                          \
         }                                                        \
     }
-
-#endif

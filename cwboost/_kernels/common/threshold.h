@@ -1,8 +1,7 @@
 /* A threshold between two neighbouring values a < b of a feature: t with a <= t < b and, if a and b
  * differ in float32, float32(a) <= t < float32(b) as well, so that a float32 copy of the data falls
  * on the same side. */
-#ifndef CWBOOST_THRESHOLD_H
-#define CWBOOST_THRESHOLD_H
+#pragma once
 
 #include <float.h>
 #include <math.h>
@@ -40,5 +39,3 @@ static inline double cwb_float32_threshold_between(double a, double b) {
     if (gap.low <= half32 && half32 < gap.high && !isinf(half32)) return half32;
     return gap.low <= half && half < gap.high ? half : gap.low;
 }
-
-#endif

@@ -7,8 +7,7 @@
  *
  * All sums run over eight lanes in a fixed order, so they do not depend on the instruction set.
  * Each function names its cost in touched doubles, n the number of examples. */
-#ifndef CWBOOST_FCD_H
-#define CWBOOST_FCD_H
+#pragma once
 
 #include <float.h>
 #include <math.h>
@@ -82,5 +81,3 @@ typedef struct {
 #define CWB_BODY "fcd/fcd_body.h"
 #include "common/for_each_target.h"
 static const cwb_fcd_kernels *const cwb_fcd_tables[] = CWB_TABLES(cwb_fcd_kernels);
-
-#endif

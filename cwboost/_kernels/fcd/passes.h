@@ -1,6 +1,5 @@
 /* Passes over all examples, in tasks that threads share. */
-#ifndef CWBOOST_FCD_PASSES_H
-#define CWBOOST_FCD_PASSES_H
+#pragma once
 
 #include "common/rounding.h"
 #include "common/tasks.h"
@@ -70,5 +69,3 @@ static inline void cwb_class_edges(const cwb_fcd_kernels *kernels, const cwb_mas
               kernels->edges(m->R + c * m->stride, n_bytes, columns[c], n_bytes, n_columns[c],
                              edges + c * stride);)
 }
-
-#endif

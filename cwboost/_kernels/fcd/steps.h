@@ -1,6 +1,5 @@
 /* Exact coordinate updates from the sums of the passes of fcd.h, without data. */
-#ifndef CWBOOST_FCD_STEPS_H
-#define CWBOOST_FCD_STEPS_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ static void cwb_layer_solve(const cwb_elementary_kernels *elementary, double *ta
         moved[c] = d;
     }
 }
-
-#endif

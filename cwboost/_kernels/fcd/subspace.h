@@ -1,7 +1,6 @@
 /* First and second derivatives of the loss along directions in the space of the coefficients,
  * given by their changes of the scores. For the notation see fcd.h. */
-#ifndef CWBOOST_FCD_SUBSPACE_H
-#define CWBOOST_FCD_SUBSPACE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ typedef struct {
 #define CWB_BODY "fcd/subspace_body.h"
 #include "common/for_each_target.h"
 static const cwb_subspace_kernels *const cwb_subspace_tables[] = CWB_TABLES(cwb_subspace_kernels);
-
-#endif

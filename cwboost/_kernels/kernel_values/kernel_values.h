@@ -7,8 +7,7 @@
  *
  * Cost: five operations per entry, of which the division takes most; memory bounds it.
  */
-#ifndef CWBOOST_KERNEL_VALUES_H
-#define CWBOOST_KERNEL_VALUES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ typedef struct {
 
 static const cwb_kernel_value_kernels *const cwb_kernel_value_tables[] =
     CWB_TABLES(cwb_kernel_value_kernels);
-
-#endif

@@ -9,8 +9,7 @@
  * registers. Every score adds its terms in the order of the entries, for any block, thread and
  * vector.
  */
-#ifndef CWBOOST_ADDITIVE_H
-#define CWBOOST_ADDITIVE_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -66,5 +65,3 @@ static inline void cwb_slab_out(const cwb_additive *a, int64_t slab, const doubl
 #define CWB_BODY "prediction/additive_body.h"
 #include "common/for_each_target.h"
 static const cwb_additive_kernels *const cwb_additive_tables[] = CWB_TABLES(cwb_additive_kernels);
-
-#endif

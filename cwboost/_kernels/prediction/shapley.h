@@ -21,8 +21,7 @@
  * Cost per tree, block and point: one pass down, and one up for each output. No division: the
  * ratios are tables.
  */
-#ifndef CWBOOST_SHAPLEY_H
-#define CWBOOST_SHAPLEY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -65,5 +64,3 @@ typedef struct {
 #include "common/for_each_target.h"
 
 static const cwb_shapley_kernels *const cwb_shapley_tables[] = CWB_TABLES(cwb_shapley_kernels);
-
-#endif

@@ -19,8 +19,7 @@
  * steps per value and column, once for all trees. Some trees at a time meet several blocks, so that
  * they are read from memory once for all of these.
  */
-#ifndef CWBOOST_TREE_PREDICT_H
-#define CWBOOST_TREE_PREDICT_H
+#pragma once
 
 #include "common/targets.h"
 
@@ -139,5 +138,3 @@ static inline void cwb_write_outputs(const uint64_t *sets, int64_t n_trees, int6
         for (int64_t row = 0; row < n_rows; row++)
             outputs[row * row_stride + t] = (sets[t] >> row & 1) ? 1 : -1;
 }
-
-#endif

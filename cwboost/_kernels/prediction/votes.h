@@ -2,8 +2,7 @@
  *
  * The entries are added in their order, example by example: blocks of examples only keep the
  * scores in the cache while many entries pass over them. */
-#ifndef CWBOOST_VOTES_H
-#define CWBOOST_VOTES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ static void cwb_votes(const cwb_votes_kernels *kernels, const uint8_t *packed, i
                           scores + 8 * (entries->target[e] * n_bytes + first));
     }
 }
-
-#endif

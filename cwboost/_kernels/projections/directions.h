@@ -1,7 +1,6 @@
 /* Random directions. Entry k of a direction is a function of (seed, k) in integer arithmetic and
  * exact double operations, so that a seed gives the same direction on any machine and version. */
-#ifndef CWBOOST_DIRECTIONS_H
-#define CWBOOST_DIRECTIONS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ static inline void cwb_gaussian(uint64_t seed, int64_t d, const double *scale, i
         out[k * step] = (flips + fill) * 0.25 * scale[k];
     }
 }
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Cost: a multiplication and an addition per entry of W and row, or per entry of W and non-zero.
  */
-#ifndef CWBOOST_PROJECTION_H
-#define CWBOOST_PROJECTION_H
+#pragma once
 
 #include <float.h>
 #include <math.h>
@@ -38,5 +37,3 @@ typedef struct {
 
 static const cwb_projection_kernels *const cwb_projection_tables[] =
     CWB_TABLES(cwb_projection_kernels);
-
-#endif

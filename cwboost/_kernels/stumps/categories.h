@@ -10,8 +10,7 @@
  * Cost: one addition of eight numbers per example. The sums are added in the order of the
  * examples, so their bits depend neither on the vector width nor on the number of threads.
  */
-#ifndef CWBOOST_STUMP_CATEGORIES_H
-#define CWBOOST_STUMP_CATEGORIES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ static inline void cwb_rows_side_by_side(const double *weights, int64_t stride, 
         for (int64_t t = 0; t < CWB_CATEGORY_LANES; t++)
             rows[CWB_CATEGORY_LANES * i + t] = t < n_targets ? weights[t * stride + i] : 0.0;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A part of a column, forward or backward, is walked in chunks. The trace of a column keeps, for
  * each chunk, the sums at its start and its largest |E| / 2: 2 x lanes numbers. */
-#ifndef CWBOOST_STUMP_CHUNKS_H
-#define CWBOOST_STUMP_CHUNKS_H
+#pragma once
 
 #include "stumps/column_sort.h"
 
@@ -21,5 +20,3 @@ static inline int64_t cwb_chunks(const cwb_column *c) {
     if (c->n_missing || c->n_forward + c->n_backward <= 2 * cwb_chunk(c)) return 0;
     return cwb_part_chunks(c, c->n_forward) + cwb_part_chunks(c, c->n_backward);
 }
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Cost: one radix pass per byte of the dtype, or per 11 bits of many numbers, O(n) each.
  */
-#ifndef CWBOOST_COLUMN_SORT_H
-#define CWBOOST_COLUMN_SORT_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -206,5 +205,3 @@ static inline int cwb_sort_column(cwb_column *c, const cwb_unsorted *column, int
     }
     return cwb_lay_out(c, column, sorted, skipped, wide);
 }
-
-#endif

@@ -16,8 +16,7 @@
  *
  * Bodies are compiled once per instruction set, see common/targets.h; all give the same bits.
  */
-#ifndef CWBOOST_STUMP_KERNELS_H
-#define CWBOOST_STUMP_KERNELS_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -96,5 +95,3 @@ typedef struct {
 static inline double cwb_scan_bound(const cwb_column *c) {
     return 0.500001 * (double)(c->n_forward + c->n_backward + c->n_missing) + 2.0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Outputs of a found stump, written from the sorted column: one flip of a bit per example before
  * the threshold. */
-#ifndef CWBOOST_STUMP_OUTPUTS_H
-#define CWBOOST_STUMP_OUTPUTS_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -28,5 +27,3 @@ static inline void cwb_write_outputs(const cwb_column *c, int64_t position, int 
     if (missing != rest) cwb_flip_rows(c, visited, visited + c->n_missing, bits);
     if (n_samples & 7) bits[n_bytes - 1] &= (uint8_t)((1u << (n_samples & 7)) - 1);
 }
-
-#endif

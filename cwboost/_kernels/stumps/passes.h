@@ -1,8 +1,7 @@
 /* Passes over the examples, the columns or the targets, in tasks that threads share.
  *
  * A task of examples is CWB_ROWS of them; `sums` has one row per task. */
-#ifndef CWBOOST_STUMPS_PASSES_H
-#define CWBOOST_STUMPS_PASSES_H
+#pragma once
 
 #include "common/tasks.h"
 #include "stumps/kernels.h"
@@ -64,5 +63,3 @@ static inline void cwb_stump_edges(const cwb_stump_kernels *kernels, const cwb_w
                 bits + t * ((n + 7) >> 3) + task * (CWB_ROWS >> 3), cwb_rows_of(task, n));
     })
 }
-
-#endif

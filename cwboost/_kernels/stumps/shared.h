@@ -6,8 +6,7 @@
  *
  * Cost: n_targets additions per position.
  */
-#ifndef CWBOOST_STUMP_SHARED_H
-#define CWBOOST_STUMP_SHARED_H
+#pragma once
 
 #include "stumps/kernels.h"
 
@@ -62,5 +61,3 @@ static inline cwb_stump cwb_shared_settle(const cwb_stump_kernels *kernels, cons
     cwb_take_larger(&best, &found, 1);
     return best;
 }
-
-#endif

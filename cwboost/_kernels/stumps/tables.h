@@ -1,6 +1,5 @@
 /* The tables of kernels, one per instruction set. */
-#ifndef CWBOOST_STUMP_TABLES_H
-#define CWBOOST_STUMP_TABLES_H
+#pragma once
 
 #include "stumps/kernels.h"
 
@@ -8,5 +7,3 @@
 #include "common/for_each_target.h"
 
 static const cwb_stump_kernels *const cwb_stump_tables[] = CWB_TABLES(cwb_stump_kernels);
-
-#endif

@@ -1,7 +1,6 @@
 /* The bins of values: with bounds b_0 < b_1 < ..., the largest values of a feature's bins, the code
  * of x is the number of bounds but the last that lie below x. Costs n searches. */
-#ifndef CWBOOST_BINNING_H
-#define CWBOOST_BINNING_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ typedef struct {
 #define CWB_BODY "trees/binning_body.h"
 #include "common/for_each_target.h"
 static const cwb_binning_kernels *const cwb_binning_tables[] = CWB_TABLES(cwb_binning_kernels);
-
-#endif

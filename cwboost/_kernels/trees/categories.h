@@ -7,8 +7,7 @@
  * Categories that the node does not have go where missing values go.
  *
  * Cost: a sort of the node's categories. */
-#ifndef CWBOOST_TREE_CATEGORIES_H
-#define CWBOOST_TREE_CATEGORIES_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -63,5 +62,3 @@ static inline void cwb_set_of_split(const cwb_scan *scan, cwb_split *split) {
         right |= scan->bin[i] == split->lower;
     }
 }
-
-#endif

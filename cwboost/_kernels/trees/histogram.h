@@ -4,8 +4,7 @@
  * A histogram costs one addition of a pair per example and feature if the bins are in the first
  * cache; running sums cost one per bin. A pair is 16 bytes, a register of every instruction set.
  */
-#ifndef CWBOOST_TREE_HISTOGRAM_H
-#define CWBOOST_TREE_HISTOGRAM_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -141,5 +140,3 @@ static inline void cwb_collect_small(const uint8_t *codes, const int32_t *rows,
         }
     scan->n = n;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Kernels of tree growth. Bodies are compiled once per instruction set, see common/targets.h; all
  * give the same bits. */
-#ifndef CWBOOST_TREE_KERNELS_H
-#define CWBOOST_TREE_KERNELS_H
+#pragma once
 
 #include "common/rounding.h"
 #include "trees/types.h"
@@ -20,5 +19,3 @@ typedef struct {
                              int64_t stride, int64_t n_rows, void *reach, uint8_t *positive);
     void (*best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split);
 } cwb_tree_kernels;
-
-#endif

@@ -2,8 +2,7 @@
  * outputs. Weights are rounded to integers (common/rounding.h), so that all sums are exact: they
  * are the same over one machine and over partitions. `kept` names the only rows that have a weight,
  * ascending; NULL if all may have one. */
-#ifndef CWBOOST_TREE_ROWS_H
-#define CWBOOST_TREE_ROWS_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -122,5 +121,3 @@ static inline void cwb_pack_outputs(const uint8_t *positive, int64_t n, uint8_t 
     if (i < n) packed[i >> 3] = 0;
     for (; i < n; i++) packed[i >> 3] |= (uint8_t)(positive[i] << (i & 7));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Parts of the search for the best split of a feature besides its kernels (split_body.h). */
-#ifndef CWBOOST_TREE_SPLIT_H
-#define CWBOOST_TREE_SPLIT_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ static inline void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32
     split->upper = i + 1 < scan->n ? scan->bin[i + 1] : n_bins;
     split->missing_right = missing ? side : split->left_mass < 0.5 * mass;
 }
-
-#endif

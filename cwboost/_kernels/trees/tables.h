@@ -1,6 +1,5 @@
 /* The tables of kernels, one per instruction set. */
-#ifndef CWBOOST_TREE_TABLES_H
-#define CWBOOST_TREE_TABLES_H
+#pragma once
 
 #include "trees/kernels.h"
 #include "trees/split.h"
@@ -9,5 +8,3 @@
 #include "common/for_each_target.h"
 
 static const cwb_tree_kernels *const cwb_tree_tables[] = CWB_TABLES(cwb_tree_kernels);
-
-#endif

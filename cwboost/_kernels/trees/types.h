@@ -1,6 +1,5 @@
 /* Types of the search for splits. */
-#ifndef CWBOOST_TREE_TYPES_H
-#define CWBOOST_TREE_TYPES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ typedef struct {
     double missing_sum, missing_mass;
     int32_t n;
 } cwb_scan;
-
-#endif
