@@ -1,28 +1,23 @@
 """`AdaBoostECCClassifier`: a random split of the classes every round, boosted by pseudo-loss."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
+from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.outputs import unpack_outputs
 from cwboost.kernels import exp, log
 from cwboost.support.checks import check_number
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from cwboost.families.contract import WeakLearnerFamily
 
 CODES_A_ROUND = 20
 """Maximum number of codes that a round draws until a learner has an edge."""

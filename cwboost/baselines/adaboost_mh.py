@@ -1,22 +1,17 @@
 """`AdaBoostMHClassifier`: one binary question per pair of example and class."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
+from cwboost.families.contract import WeakLearnerFamily
 from cwboost.kernels import exp, log
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from cwboost.families.contract import WeakLearnerFamily
 
 
 class AdaBoostMHClassifier(BaselineClassifier):

@@ -1,13 +1,12 @@
 """`AdaBoostMOClassifier`: joint boosting of the bits of an output code, then decoding."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
@@ -16,13 +15,9 @@ from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import Examples
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.outcome import ModelOutcome
+from cwboost.families.contract import WeakLearnerFamily
 from cwboost.kernels import exp, log
 from cwboost.support.checks import check_number
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from cwboost.families.contract import WeakLearnerFamily
 
 
 def decode(code, scores) -> np.ndarray:

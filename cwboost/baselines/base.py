@@ -5,6 +5,8 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
+from numpy.typing import ArrayLike
+
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.binding import Binder
 from cwboost.estimator.checks import (
@@ -20,12 +22,10 @@ from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import with_callbacks
 from cwboost.families.sealing.pricer import SealedPricer
 from cwboost.support.checks import check_number
+from cwboost.support.types import Features
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from typing_extensions import Self
-
-    from cwboost.support.types import Features
 
 
 class BaselineClassifier(BoostingClassifier):

@@ -1,7 +1,5 @@
 """Codes: splits of the classes that define binary questions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 LARGEST_EXHAUSTIVE = 11

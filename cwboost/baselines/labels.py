@@ -4,8 +4,6 @@ AdaBoost.MH has one label per class, AdaBoost.MO one per bit of a code; both are
 a table of signs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from time import perf_counter
 

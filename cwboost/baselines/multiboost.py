@@ -1,12 +1,11 @@
 """`MultiBoostClassifier`: column generation with weak learners that all classes share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from cwboost.baselines.base import BaselineClassifier
@@ -16,16 +15,12 @@ from cwboost.estimator.examples import Examples
 from cwboost.estimator.held_out.calibration import predict_prior
 from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.outcome import ModelOutcome
+from cwboost.families.contract import WeakLearnerFamily
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.schedule import BoostingSettings
 from cwboost.support.checks import check_number
 from cwboost.support.warnings import warn_caller
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from cwboost.families.contract import WeakLearnerFamily
 
 POLISH = 1e-3
 """Fraction of ``gap_tol`` to which L-BFGS-B goes on when no column pays."""

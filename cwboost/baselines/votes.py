@@ -5,8 +5,6 @@ sum one. No product accumulates over the rounds, so weights do not overflow, and
 negligible in one round can grow again later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The demonstration: the default beside two classifiers of scikit-learn, on the bundled data."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from pathlib import Path

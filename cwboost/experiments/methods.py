@@ -1,7 +1,5 @@
 """The methods that the paper compares, as estimators with the paper's settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

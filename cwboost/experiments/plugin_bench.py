@@ -1,7 +1,5 @@
 """A plugin beside the default and the shipped plugins of its kind, on bundled data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from numbers import Integral
 from time import process_time

@@ -1,7 +1,5 @@
 """The paper's experiments as data: data set, features, split and methods of each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Results as JSON files, one per run, found by what was run."""
 
-from __future__ import annotations
-
 import json
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The paper's experiments as a resumable series of runs, for `cwboost reproduce`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

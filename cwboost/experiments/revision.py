@@ -3,8 +3,6 @@
 A version number stays while the code changes, and a wheel does not hold its commit.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 from functools import cache

@@ -1,7 +1,5 @@
 """One run of one method on one protocol: choose C, train, measure every round."""
 
-from __future__ import annotations
-
 from time import process_time
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks of arrays that come from a file or a plugin."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -7,8 +7,6 @@ imported only for a name that no entry point has, and to list them.
 `cwboost.families.plugin_loading` describes the environment variables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from cwboost.families.contract import WeakLearnerFamily

@@ -1,7 +1,5 @@
 """Conditions on a class that is to be a weak learner or init model."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import dataclass

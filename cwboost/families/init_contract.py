@@ -10,17 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from cwboost.families.sealing.sample import read_only
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from cwboost.support.types import Matrix
+from cwboost.support.types import Matrix
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

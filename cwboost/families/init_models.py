@@ -1,7 +1,5 @@
 """The init model that ``init`` asks for, scikit-learn classifiers as init models, their scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Joins flat forms of several batches, and takes them apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The hyper-parameter `max_features`, which has the same meaning in every family."""
 
-from __future__ import annotations
-
 import math
 from numbers import Integral, Real
 

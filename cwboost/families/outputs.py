@@ -1,13 +1,7 @@
 """Outputs of weak learners as packed bits."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike
 
 
 def pack_outputs(outputs: ArrayLike) -> np.ndarray:

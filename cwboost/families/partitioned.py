@@ -5,19 +5,15 @@ partition (`PartitionPricer`) and asks all of them questions in every round.
 docs/plugins/partitions.md shows the conversation, and why no model depends on the partitions.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cwboost.families.contract import BindContext, WeakLearners
-
-if TYPE_CHECKING:
-    from cwboost.support.types import Matrix
+from cwboost.support.types import Matrix
 
 
 @dataclass(frozen=True, eq=False)

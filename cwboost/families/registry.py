@@ -5,8 +5,6 @@ the plugin with an entry point of the name, any other plugin. The answer never d
 imports.
 """
 
-from __future__ import annotations
-
 import difflib
 import threading
 from collections.abc import Iterable, Iterator

@@ -14,11 +14,10 @@ from cwboost.families.contract import WeakLearners, coef_of
 from cwboost.families.flat_forms import DTYPES, ThresholdTrees
 from cwboost.families.joined_trees import join_trees
 from cwboost.kernels import CategorySets, TreeScores
+from cwboost.support.types import Matrix
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from cwboost.support.types import Matrix
 
 NAMES = {*DTYPES}
 SETS = {"set_start", "set_bits"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,9 +27,7 @@ from cwboost.kernels import (
     weight_scales,
 )
 from cwboost.kernels.threads import threads_of_jobs
-
-if TYPE_CHECKING:
-    from cwboost.support.types import Matrix
+from cwboost.support.types import Matrix
 
 CODES = 256
 """Bins of a feature, missing values included."""

@@ -1,7 +1,5 @@
 """Exact search for stumps on features of category codes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

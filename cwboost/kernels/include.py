@@ -1,7 +1,5 @@
 """The include folder of the public Cython declarations, for plugins."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

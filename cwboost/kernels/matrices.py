@@ -1,7 +1,5 @@
 """Conversion of matrices for the kernels: aligned dense arrays, or checked compressed ones."""
 
-from __future__ import annotations
-
 import numpy as np
 
 DTYPES = (np.uint8, np.float32, np.float64)

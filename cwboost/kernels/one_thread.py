@@ -1,7 +1,5 @@
 """One thread for linear algebra, whose sums depend on the number of threads."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

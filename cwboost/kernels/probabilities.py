@@ -1,7 +1,5 @@
 """Probabilities from logits, with the same bits on every processor."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost._kernels.common.elementary import exp, log

@@ -1,7 +1,5 @@
 """Projections of rows on many directions, with the same bits in training and prediction."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,7 +1,5 @@
 """Exact search for stumps on the features of a training matrix, which are sorted once."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How many threads a kernel may use: no more than there are cores, and one in a forked process."""
 
-from __future__ import annotations
-
 import os
 import threading
 

@@ -1,7 +1,5 @@
 """Scores of a weighted sum of trees, for learners known by their flat form."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Powers of two by which weights are multiplied, so that their sums are exact."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

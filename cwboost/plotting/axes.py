@@ -1,7 +1,5 @@
 """What all plots share: axes, colours, the values of a feature."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost.support.extras import extra

@@ -1,7 +1,5 @@
 """How one feature moves one score, example by example."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost.estimator.input.columns import place_of

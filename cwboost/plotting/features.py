@@ -1,7 +1,5 @@
 """Importances of features."""
 
-from __future__ import annotations
-
 from numbers import Integral
 
 import numpy as np

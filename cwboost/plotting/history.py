@@ -1,7 +1,5 @@
 """Training error and objective against rounds, and the loss of the holdout run."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost.plotting.axes import new_axes, over_rounds

@@ -1,7 +1,5 @@
 """The margins of examples."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost.estimator.input.labels import encode_labels

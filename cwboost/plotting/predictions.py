@@ -1,7 +1,5 @@
 """How good the predictions are on examples: loss by round, calibration."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.metrics import log_loss
 

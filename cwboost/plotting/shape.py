@@ -1,7 +1,5 @@
 """The exact contribution of one feature to the scores."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost.ensemble.inspection import additive

@@ -1,7 +1,5 @@
 """Drawings of single trees."""
 
-from __future__ import annotations
-
 from itertools import count
 from numbers import Integral
 

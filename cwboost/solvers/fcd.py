@@ -1,7 +1,5 @@
 """Fast coordinate descent on the restricted master: Algorithm 2 of the paper."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """SciPy's L-BFGS-B on the restricted master: the solver that the paper compares with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

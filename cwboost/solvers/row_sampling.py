@@ -1,7 +1,5 @@
 """The examples on which a round prices weak learners: all of them or a random sample."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost._kernels.fcd.row_sampling import draw_rows

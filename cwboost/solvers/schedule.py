@@ -1,7 +1,5 @@
 """How precisely each restricted master is solved, and when training ends."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 2

@@ -1,14 +1,12 @@
 """`solve_master`: the restricted master over given outputs of columns, by either solver."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cwboost.families.outputs import pack_outputs
 from cwboost.kernels import usable_threads
@@ -17,9 +15,6 @@ from cwboost.solvers.fcd import ORDERS, SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.support.checks import check_bool, check_number, checked_random_state
 from cwboost.support.weights import check_total, check_weight, near_one
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Steps in the space of the last moves, between passes of coordinate descent."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

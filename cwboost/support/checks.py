@@ -1,7 +1,5 @@
 """Checks of arguments that every layer has."""
 
-from __future__ import annotations
-
 from numbers import Integral
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Packages that only parts of cwboost need: imported when used, named if they are absent."""
 
-from __future__ import annotations
-
 import re
 from contextlib import contextmanager
 from importlib.metadata import requires

@@ -1,17 +1,14 @@
 """Files that are replaced in one step."""
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
-if TYPE_CHECKING:
-    from cwboost.support.types import FilePath
+from cwboost.support.types import FilePath
 
 
 def check_path(path) -> None:

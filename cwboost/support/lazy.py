@@ -1,7 +1,5 @@
 """Values that an object makes at their first use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

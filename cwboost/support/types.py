@@ -1,6 +1,4 @@
-"""Types of arguments that public functions share; only type checkers import this module."""
-
-from __future__ import annotations
+"""Types of arguments that public functions share."""
 
 from os import PathLike
 from typing import Protocol, TypeAlias

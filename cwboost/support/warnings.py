@@ -1,7 +1,5 @@
 """Warnings that blame the caller's line, however deep in the package they arise."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Weights of examples: their checks, what they count."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost.support.checks import unmasked

@@ -1,7 +1,5 @@
 """Checks of declared capabilities: missing values, sparse input, partitions and others."""
 
-from __future__ import annotations
-
 import pickle
 import tracemalloc
 

@@ -1,7 +1,5 @@
 """Checks of the plugin itself: hyper-parameters, cloning, side effects of binding."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import random

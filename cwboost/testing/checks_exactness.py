@@ -1,7 +1,5 @@
 """The check of exact pricing against enumeration and against known optima."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks of init models: base scores of training examples and of others."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,7 +1,5 @@
 """Checks of training matrices of every layout, dtype and degenerate shape."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,7 +1,5 @@
 """Checks of fitted learners: prediction, storage, loading, selection and concatenation."""
 
-from __future__ import annotations
-
 import io
 import pickle
 from collections import OrderedDict

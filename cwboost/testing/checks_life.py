@@ -1,7 +1,5 @@
 """The check of a classifier's whole life with the plugin."""
 
-from __future__ import annotations
-
 import pickle
 import tempfile
 from pathlib import Path

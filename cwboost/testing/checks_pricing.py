@@ -1,7 +1,5 @@
 """Checks of pricing results: outputs, edges, invariances, determinism."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone

@@ -1,7 +1,5 @@
 """Examples and weights for the checks, and assertions that several checks share."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable, Iterator

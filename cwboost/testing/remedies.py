@@ -1,7 +1,5 @@
 """What to do about a plugin that fails a check, one line per check."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Selection of the checks that apply to a plugin, and running them with or without pytest."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress

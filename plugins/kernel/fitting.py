@@ -10,8 +10,6 @@ in units of its standard deviation. Features scaled by r_j are one step of the r
 Radhakrishnan, Beaglehole, Pandit and Belkin (Science 383, 2024), with the diagonal of their matrix.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache
 

@@ -1,7 +1,5 @@
 """The scores as nodes of an ONNX graph, with the same bits: their sums are exact."""
 
-from __future__ import annotations
-
 import numpy as np
 from cwboost.plugins.kernel.codes import LARGEST
 from cwboost.plugins.kernel.expansion import LIMIT, Expansion

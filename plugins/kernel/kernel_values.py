@@ -1,7 +1,5 @@
 """Kernel values: a heavy-tailed kernel of the distance, in whole units of 2**-17."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost.kernels import fill_kernel_values

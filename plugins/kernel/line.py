@@ -10,8 +10,6 @@ distance d_l is a parabola in t. So only ``k'`` and ``t k'`` are integrated, by 
 Gauss and Legendre: n rows, m landmarks, d features and K scores cost ``n m d K``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from cwboost.plugins.kernel.kernel_values import TAIL
 

@@ -1,7 +1,5 @@
 """The init model, and the fitted one: scores, arrays of a file, SHAP values, ONNX nodes."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping
 from functools import partial

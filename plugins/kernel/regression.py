@@ -5,8 +5,6 @@ regression is repeated. Sums over examples are exact: kernel values and weights 
 small units.
 """
 
-from __future__ import annotations
-
 from math import fsum
 
 import numpy as np

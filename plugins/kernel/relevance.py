@@ -1,7 +1,5 @@
 """Relevance of features: mutual information of each with the class, above chance."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost.kernels import log

@@ -1,7 +1,5 @@
 """The family of thresholded random projections."""
 
-from __future__ import annotations
-
 from numbers import Integral
 from typing import ClassVar
 

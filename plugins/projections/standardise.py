@@ -1,7 +1,5 @@
 """Centre and spread of features, dense and sparse, robust to constants, infinities and overflow."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

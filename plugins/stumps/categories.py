@@ -1,7 +1,5 @@
 """Stumps on categories beside stumps on numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
 

@@ -1,7 +1,5 @@
 """The features that a round searches."""
 
-from __future__ import annotations
-
 from copy import copy
 
 import numpy as np

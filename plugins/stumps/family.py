@@ -1,7 +1,5 @@
 """The family of decision stumps, and its pricer."""
 
-from __future__ import annotations
-
 from numbers import Integral
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A batch of fitted stumps."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

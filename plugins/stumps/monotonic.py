@@ -1,7 +1,5 @@
 """Pricing of stumps under monotonic constraints."""
 
-from __future__ import annotations
-
 import numpy as np
 from cwboost.plugins.stumps.drawn import DrawingPricer
 from cwboost.plugins.stumps.learners import StumpLearners

@@ -1,7 +1,5 @@
 """Pricing of stumps on partitions, as trees of one comparison."""
 
-from __future__ import annotations
-
 import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
 

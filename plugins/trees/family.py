@@ -1,7 +1,5 @@
 """The family of binary trees, and its pricer."""
 
-from __future__ import annotations
-
 import math
 from copy import copy
 from numbers import Integral, Real

@@ -1,7 +1,5 @@
 """Memory that vector loads do not straddle."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

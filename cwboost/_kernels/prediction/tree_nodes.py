@@ -1,7 +1,5 @@
 """The nodes of a batch of trees, laid out for rows of values or for rows of codes (see trees.h)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Histograms of code words from dense local descriptors, over a pyramid of windows."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.ndimage import uniform_filter
 from sklearn.cluster import MiniBatchKMeans

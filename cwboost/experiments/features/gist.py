@@ -1,7 +1,5 @@
 """GIST: energies of oriented band-pass filters, averaged over a grid of the image."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import fft
 

@@ -1,7 +1,5 @@
 """Histograms of oriented gradients, also of signed orientations."""
 
-from __future__ import annotations
-
 import numpy as np
 
 EPSILON, CLIP = 1e-5, 0.2

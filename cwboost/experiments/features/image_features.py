@@ -1,7 +1,5 @@
 """Image features of the paper's experiments: HOG, GIST, histograms of code words."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.ndimage import zoom
 

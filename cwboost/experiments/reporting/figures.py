@@ -4,8 +4,6 @@ Legends stand beside the panels. A curve ends where the time limit cut the first
 cross marks that end.
 """
 
-from __future__ import annotations
-
 from cwboost.experiments.methods import PRINTED
 from cwboost.experiments.protocols import FIGURES
 from cwboost.experiments.reporting.summary import GROUP, Results, mean

@@ -1,7 +1,5 @@
 """The Markdown tables of the experiments."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from cwboost.experiments.reporting.summary import Results

@@ -1,7 +1,5 @@
 """Results as tables of pandas: a row per data set, method and run, a column per round."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The tables: methods, errors by round, compactness, sparsity, solvers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,11 +1,9 @@
 """A base class for families of thresholds on features that the author computes."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,9 +13,7 @@ from cwboost.families.composed.derived_pricing import DerivedPricer
 from cwboost.families.composed.drawing import DrawContext
 from cwboost.families.contract import BindContext, Capabilities, Pricer, WeakLearnerFamily
 from cwboost.families.partitioned import Coordinator, PartitionedFamily
-
-if TYPE_CHECKING:
-    from cwboost.support.types import Matrix
+from cwboost.support.types import Matrix
 
 WITHOUT_SELF = ("transform", "direction", "origin", "check_stored")
 """Methods that a loaded model calls, which has no hyper-parameters."""

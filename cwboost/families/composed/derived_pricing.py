@@ -1,7 +1,5 @@
 """Search of thresholds on derived features, in one process."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost.families.composed.derived_learners import DerivedLearners, rows_of

@@ -1,7 +1,5 @@
 """What a family of derived features sees, and what it draws from that."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

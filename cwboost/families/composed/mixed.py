@@ -19,11 +19,10 @@ from cwboost.families.contract import (
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.families.partitioned import Chosen, Coordinator, PartitionedFamily, PartitionPricer
 from cwboost.families.sealing.pricer import SealedPricer, bind_family
+from cwboost.support.types import Matrix
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from cwboost.support.types import Matrix
 
 
 class MixedFamily(PartitionedFamily, WeakLearnerFamily):

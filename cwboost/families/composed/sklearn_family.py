@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn import config_context
@@ -28,10 +28,8 @@ from cwboost.families.contract import (
 )
 from cwboost.families.outputs import pack_outputs
 from cwboost.kernels.one_thread import one_thread
+from cwboost.support.types import Matrix
 from cwboost.support.warnings import warn_caller
-
-if TYPE_CHECKING:
-    from cwboost.support.types import Matrix
 
 LARGEST = 2.0**100
 """Trees of scikit-learn see no larger values: they refuse infinities and add in float32."""

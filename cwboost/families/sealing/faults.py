@@ -1,7 +1,5 @@
 """Faults of families, and where a family comes from."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Comparison of the forms of learners: outputs, flat form, scorer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

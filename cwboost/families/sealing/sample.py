@@ -1,7 +1,5 @@
 """Views of a training matrix that are read-only, and copies of some of its rows."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """cwboost as a model of AutoGluon."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np
