@@ -66,7 +66,16 @@ def _measures(classes, y, p, predicted) -> dict:
         roc_auc_score,
     )
 
-    names = [str(label) for label in classes]
+    labels = classes.tolist()
+    # By place, since a class may have the name of an average.
+    report = classification_report(
+        y,
+        predicted,
+        labels=classes,
+        target_names=range(len(labels)),
+        output_dict=True,
+        zero_division=0.0,
+    )
     own = y[:, None] == classes
     split = own.any(axis=0) & ~own.all(axis=0)  # others have no ROC curve
     accuracy = float(accuracy_score(y, predicted))
@@ -77,11 +86,10 @@ def _measures(classes, y, p, predicted) -> dict:
         "log_loss": float(log_loss(y, p, labels=classes)),
         "auc": float(roc_auc_score(own[:, split], p[:, split])) if split.any() else None,
         "calibration_error": _calibration_error(predicted == y, p.max(axis=1)),
-        "classes": classes.tolist(),
+        "classes": labels,
         "confusion_matrix": confusion_matrix(y, predicted, labels=classes).tolist(),
-        "report": classification_report(
-            y, predicted, labels=classes, target_names=names, output_dict=True, zero_division=0.0
-        ),
+        "by_class": [{"class": label, **report.pop(k)} for k, label in enumerate(labels)],
+        "averages": report,
     }
 
 
@@ -128,11 +136,10 @@ def _text(found: dict) -> str:
         wanted = f"{sets['coverage']:.2%} hold the true class, {1 - sets['alpha']:.0%} wanted"
         figures.append(("prediction sets", f"{wanted}; {sets['size']:.2f} classes in the mean"))
     labels = [str(label) for label in found["classes"]]
-    scores = [(label, found["report"][label]) for label in labels]
-    rows = [("class", *scores[0][1])]
-    for label, row in scores:
-        *shares, support = row.values()
-        rows.append((label, *(f"{share:.3f}" for share in shares), f"{support:.0f}"))
+    rows = [tuple(found["by_class"][0])]
+    for row in found["by_class"]:
+        label, *shares, support = row.values()
+        rows.append((str(label), *(f"{share:.3f}" for share in shares), f"{support:.0f}"))
     confusions = _confusions(labels, np.array(found["confusion_matrix"]))
     return "\n\n".join([aligned(figures), aligned(rows, right=(1, 2, 3, 4)), confusions])
 

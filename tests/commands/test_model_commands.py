@@ -88,7 +88,7 @@ def test_evaluate(saved, halves, capsys):
     text = output(capsys, "evaluate", path, data)
     assert f"error              {found['error']:.2%}" in text
     own = [line.split() for line in text.splitlines() if line.startswith("0 ")]
-    assert float(own[0][2]) == round(found["report"]["0"]["recall"], 3)
+    assert float(own[0][2]) == round(found["by_class"][0]["recall"], 3)
     assert [int(word) for word in own[1]] == [0, *matrix[0]]
 
 
@@ -106,8 +106,10 @@ def test_evaluate_by_class_calibration_and_prediction_sets(halves, tmp_path, cap
     assert found["accuracy"] == model.score(X, y)
     assert found["auc"] == pytest.approx(roc_auc_score(y, p, multi_class="ovr"))
     report = classification_report(y, predicted, output_dict=True)
-    assert {name: found["report"][name] for name in report if name != "accuracy"} == {
-        name: pytest.approx(row) for name, row in report.items() if name != "accuracy"
+    found_report = {str(row.pop("class")): row for row in found["by_class"]} | found["averages"]
+    accuracy = report.pop("accuracy")
+    assert found_report == {name: pytest.approx(row) for name, row in report.items()} | {
+        "accuracy": accuracy
     }
     true, mean = calibration_curve(predicted == y, p.max(axis=1), n_bins=15)
     size = np.histogram(p.max(axis=1), np.linspace(0, 1, 16))[0]
@@ -119,6 +121,19 @@ def test_evaluate_by_class_calibration_and_prediction_sets(halves, tmp_path, cap
     assert "hold the true class, 80% wanted; " in output(capsys, *evaluate)
     assert main([*map(str, evaluate[:3]), "--alpha", "1.5"]) == 1
     assert "--alpha must be between 0 and 1, got 1.5" in capsys.readouterr().err
+
+
+def test_classes_may_have_the_names_of_averages(halves, tmp_path, capsys):
+    X, y, *_ = halves
+    model, data, found = tmp_path / "m.cwb", tmp_path / "d.npz", []
+    for names in (["a", "b", "c"], ["accuracy", "macro avg", "weighted avg"]):
+        labels = np.array(names)[y % 3]
+        paper(n_estimators=3).fit(X, labels).save(model)
+        np.savez(data, X=X, y=labels)
+        found.append(json.loads(output(capsys, "evaluate", model, data, "--json")))
+        assert [row.pop("class") for row in found[-1]["by_class"]] == names
+        assert names[1] in output(capsys, "evaluate", model, data)
+    assert found[0]["by_class"] == found[1]["by_class"]
 
 
 def test_many_classes_list_the_commonest_confusions(vowel, tmp_path, capsys):
