@@ -38,6 +38,7 @@ def read_for(classifier, args, *, needs_labels: bool):
         classifier.n_features_in_,
         None if names is None else [str(name) for name in names],
         {place: values for place, values in known.items() if values.dtype == object},
+        classifier.classes_.astype(str),
     )
     table = read(args, part="test", trained=trained, needs_labels=needs_labels)
     if table.names is None:  # else the classifier would warn

@@ -272,9 +272,10 @@ def _file_or_share(text: str) -> InputPath | float:
 
 def _alike(args, path, table, part: str = "train"):
     """Read other examples; their features and labels must be those of the first."""
-    trained = Trained(table.X.shape[1], table.names, table.categories)
+    classes = np.unique(table.y)
+    trained = Trained(table.X.shape[1], table.names, table.categories, classes.astype(str))
     other = read(args, path, part=part, trained=trained, needs_labels=True)
-    other.y = known_labels(path, other.y, np.unique(table.y))
+    other.y = known_labels(path, other.y, classes)
     return other
 
 

@@ -289,6 +289,23 @@ def test_truth_values_are_numbers_or_the_categories_of_the_model(write, tmp_path
     assert capsys.readouterr().out.split()[1:] == clf.predict(X).tolist() == y.tolist()
 
 
+@pytest.mark.parametrize("odd", ["?", "None", "NA", " b", "b "])
+@pytest.mark.parametrize("write", [pd.DataFrame.to_csv, pd.DataFrame.to_parquet])
+def test_categories_and_labels_are_words_as_the_model_has_them(odd, write, tmp_path, capsys):
+    words = np.array([odd, "b", "c"], dtype=object)
+    y = words[np.arange(60) % 3]
+    X = pd.DataFrame({"word": words[np.arange(60) % 3]}, dtype="category")
+    clf = CWBoostClassifier(n_estimators=9, init=None, random_state=0).fit(X, y)
+    clf.save(tmp_path / "model.cwb")
+    data = tmp_path / f"data.{write.__name__.removeprefix('to_')}"
+    write(X.astype(object).assign(kind=y), data, index=False)
+    command = "predict", tmp_path / "model.cwb", data, "--label", "kind", "--out"
+    assert run(*command, tmp_path / "labels.csv") == 0
+    assert "error 0.00% on 60 examples" in capsys.readouterr().err
+    found = pd.read_csv(tmp_path / "labels.csv", keep_default_na=False)
+    assert found["label"].tolist() == clf.predict(X).tolist() == y.tolist()
+
+
 def test_categories_that_the_model_does_not_know_are_named(tmp_path, capsys):
     data, model = tmp_path / "towns.csv", tmp_path / "model.cwb"
     data.write_text("size,town,kind\n" + "1,Ulm,a\n2,Hof,b\n" * 9)

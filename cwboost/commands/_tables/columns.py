@@ -54,7 +54,7 @@ def as_feature(stored: Stored, column, decimal: str, for_model: bool):
 
 def as_known_categories(stored: Stored, column, known: np.ndarray):
     """Return a column as words; warn if none of them is a category of the model."""
-    words = strip(stored.frame[column])
+    words = strip(stored.frame[column], known)
     if words.notna().any() and not words.isin(known).any():
         few, got = listed(known.tolist(), most=10), quoted(words.dropna().iloc[0])
         _warn(stored, column, f"must hold categories of the model, [{few}], got {got} and no other")

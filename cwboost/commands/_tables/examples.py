@@ -9,7 +9,7 @@ import numpy as np
 from cwboost.commands._tables.columns import as_feature, as_key, as_known_categories, as_times
 from cwboost.commands._tables.options import Options, Table
 from cwboost.commands._tables.stored import Stored, called
-from cwboost.commands._tables.words import PARTS, strip
+from cwboost.commands._tables.words import MISSING, PARTS, strip
 from cwboost.estimator.input.columns import listed, quoted
 
 INDEX = ("", "Unnamed: 0", "__index_level_0__")
@@ -152,9 +152,9 @@ def _labels(stored: Stored, options: Options, column):
     """Return the labels that there are, and which examples have one."""
     values = stored.frame[column]
     if stored.is_text:
-        words = values.str.strip()
         # "none" may name a class: no damage, no complaint.
-        values = strip(words).where(words.str.lower() != "none", words)
+        known = options.trained.classes if options.trained else ()
+        values = strip(values, known, [word for word in MISSING if word != "none"])
     labelled = (values.notna() & (values != "")).to_numpy(dtype=bool)
     n_empty, may_be_empty = np.sum(~labelled), options.drop_unlabelled and labelled.any()
     if options.needs_labels and n_empty and not may_be_empty:

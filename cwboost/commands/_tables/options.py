@@ -15,6 +15,7 @@ class Trained:
     n_features: int
     names: Sequence[str] | None = None  # None picks columns by place
     categories: Mapping[int, np.ndarray] = field(default_factory=dict)  # those of text, by place
+    classes: Sequence = ()  # as text
 
 
 @dataclass(frozen=True)

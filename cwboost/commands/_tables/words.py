@@ -29,10 +29,11 @@ PARTS = {
 """The numbers that ``--dates when`` makes of a column: ``when_year`` and so on, in UTC."""
 
 
-def strip(column):
-    """Return words without spaces around them, missing ones as such."""
-    words = column.astype("string").str.strip()
-    return words.mask(words.str.lower().isin(MISSING))
+def strip(column, known=(), missing=MISSING):
+    """Return words without spaces around them, missing ones as such; those `known` stay as is."""
+    written = column.astype("string")
+    words = written.str.strip()
+    return words.mask(words.str.lower().isin(missing)).mask(written.isin(known), written)
 
 
 def numbers(words, decimal: str):
