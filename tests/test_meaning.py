@@ -112,7 +112,7 @@ def test_an_order_decides_about_draws_alone(model, expected, order):
 
 
 HELD = slice(0, 150)
-HELD_WEIGHT = rng.integers(0, 4, 150)
+HELD_WEIGHT = rng.choice([0, 1, 1, 1, 4], 150)
 
 
 def held_out(at, weight):
@@ -135,10 +135,7 @@ CASES = [({}, way) for way in WAYS] + [(STUMPS, way) for way in WAYS if way != "
 
 @pytest.mark.parametrize(("params", "way"), CASES)
 def test_weights_of_held_out_examples_are_copies(params, way):
-    """They choose the length, fit the scale, calibrate the prediction sets, and are measured.
-
-    The fit of the scale counts rows, which changes probabilities by less than .01 here.
-    """
+    """They choose the length, fit the scale, calibrate the prediction sets, and are measured."""
     clf = CWBoostClassifier(random_state=0, **params)
     if way != "fit":
         clf.fit(X, Y)
@@ -146,10 +143,10 @@ def test_weights_of_held_out_examples_are_copies(params, way):
     one, other = (
         WAYS[way](clf, *given) for given in [(np.arange(150), HELD_WEIGHT), (copies, None)]
     )
-    names = {"fit": ("valid_error", "more_error"), "thin": ("valid_error", "C")}.get(way, ())
-    for name in names:
+    names = {"fit": ("valid_error", "more_error", "more_logloss"), "thin": ("valid_error", "C")}
+    for name in names.get(way, ()):
         np.testing.assert_allclose(one.history_[name], other.history_[name])
     assert one.n_iter_ == other.n_iter_
-    np.testing.assert_allclose(one.predict_proba(NEW), other.predict_proba(NEW), rtol=0, atol=0.01)
+    np.testing.assert_allclose(one.predict_proba(NEW), other.predict_proba(NEW), rtol=1e-9)
     sets = [model.predict_set(NEW, alpha=0.1) for model in (one, other)]
-    assert (sets[0] != sets[1]).mean() < 0.05
+    np.testing.assert_array_equal(*sets)

@@ -9,6 +9,7 @@ import numpy as np
 from cwboost.conformity import Conformity
 from cwboost.kernels import exp, log
 from cwboost.support.warnings import warn_caller
+from cwboost.support.weights import effective_size
 
 LOSS_SCALE = 2.0
 """Scale that inverts the loss: the minimiser of the expected pairwise exponential loss has exp(F_y)
@@ -71,7 +72,7 @@ def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[f
 
     The scale s > 0 minimises the negative log-likelihood of smoothed labels under softmax(s F): a
     share UNKNOWN / (n + UNKNOWN) of each label is divided among all classes (Platt 1999). Every
-    example counts by its weight, scaled to mean one over the n positive ones, and
+    example counts by its weight in units of the ordinary one, which makes n examples in all, and
     log(s / LOSS_SCALE)^2 / (2 PRIOR_SPREAD^2) is added.
 
     Newton's method on the derivative in log s, kept inside a bracket: the likelihood is convex in
@@ -82,7 +83,7 @@ def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[f
     # One row per class: sums over the classes then add rows, in a fraction of the time.
     differences = np.ascontiguousarray(scores.T) - scores[np.arange(n_samples), y]
     np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
-    n_used = n_samples if weight is None else np.count_nonzero(weight)
+    n_used = n_samples if weight is None else effective_size(weight)
     weight = np.ones(n_samples) if weight is None else weight * (n_used / weight.sum())
     # Smoothing subtracts s times this from loss and derivative.
     smoothed = UNKNOWN / (n_used + UNKNOWN) * np.sum(weight * differences.mean(axis=0))
