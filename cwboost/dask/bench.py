@@ -93,7 +93,7 @@ class PartitionedBench:
         if not crew.is_whole:
             if self.previous is not None:
                 check_continues(self.previous, self._schema, setup.classes, {}, wanted.divides)
-            self._listed = listing(crew, setup)
+            self._listed = listing(crew, setup, has_groups)
             if has_groups:
                 check_groups(self._listed.keys)
             setup = replace(setup, size=effective_size(setup, self._listed))

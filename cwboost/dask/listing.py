@@ -9,7 +9,7 @@ import numpy as np
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk
-from cwboost.estimator.groups import keys_of_rows
+from cwboost.estimator.groups import keys_of_rows, repeat_few
 from cwboost.estimator.problem import keys_if_shared
 from cwboost.estimator.splits import MOST_LISTED, Split, drawn_splits, listed
 from cwboost.support import weights
@@ -38,16 +38,22 @@ class Listing(NamedTuple):
         return None if n_groups < FEWEST_GROUPS else places
 
 
-def listing(crew: Crew, setup: Setup) -> Listing:
+def listing(crew: Crew, setup: Setup, has_groups: bool = False) -> Listing:
     """Ask the partitions for the examples whose keys are listed: more if they are of few groups."""
     most = MOST_LISTED
     while True:
         parts = crew.collect(_listed_of, setup.encoding, setup, most)
         found = Listing(*map(np.concatenate, zip(*parts.values())))
         if most >= setup.n_total or len(np.unique(found.keys)) >= FEWEST_GROUPS:
-            order = np.argsort(found.places)
-            return Listing(*(one[order] for one in found))
+            break
         most *= 4
+    order = np.argsort(found.places)
+    found = Listing(*(one[order] for one in found))
+    n_distinct = len(np.unique(found.copies)) * setup.n_total / len(order)
+    if has_groups or not repeat_few(n_distinct, setup.n_total):
+        return found
+    alone = found.places.astype(np.uint64)
+    return found._replace(keys=alone, copies=alone)
 
 
 def _listed_of(chunk: Chunk, setup: Setup, most: int) -> Listing | None:

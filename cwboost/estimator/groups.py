@@ -16,6 +16,10 @@ from cwboost.estimator.input.columns import missing_in
 MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9)
 """Of the finaliser of MurmurHash3 in the variant of Stafford (Mix13), which mixes well."""
 
+MOST_DISTINCT, FEWEST_TIMES = 100, 10
+"""Predictions meet rows that repeat few distinct ones again: each counts as an example of its own.
+Left out together, they would measure what the model makes of rows that it never meets."""
+
 CHUNK = 2**17
 """Numbers whose keys are computed at a time: they stay in the cache."""
 
@@ -28,6 +32,11 @@ def mixed(words: np.ndarray, factors) -> np.ndarray:
     found *= MULTIPLIER
     found ^= found >> np.uint64(29)
     return found
+
+
+def repeat_few(n_distinct: float, n_rows: int) -> bool:
+    """Return True if so many rows repeat so few distinct ones that they are no copies."""
+    return n_distinct <= min(MOST_DISTINCT, n_rows / FEWEST_TIMES)
 
 
 def keys_of(X, groups) -> np.ndarray:

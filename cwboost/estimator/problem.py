@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
-from cwboost.estimator.groups import MULTIPLIER, keys_of, keys_of_rows, mixed
+from cwboost.estimator.groups import MULTIPLIER, keys_of, keys_of_rows, mixed, repeat_few
 from cwboost.estimator.input.labels import shown
 from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
@@ -42,12 +42,12 @@ class Holder:
 class Problem:
     """Checked training data: distinct examples of positive weight, sorted by class.
 
-    Equal rows of one class and group are one example, which has the sum of their weights. The
-    examples are the `rows` of the matrix in `holder`, in this order. `y` are class indices,
-    `counts` the numbers of each, `weight` has a mean between 1/2 and 1, `base`, (n_samples,
-    n_classes), are out-of-sample base scores, and `blocks` the numbers of the given splits that
-    test the examples, -1 for none. `checksum` is that of all rows and labels that were given, also
-    of those that are split off, in any order.
+    Equal rows of one class and group are one example, which has the sum of their weights, unless
+    many rows repeat few. The examples are the `rows` of the matrix in `holder`, in this order. `y`
+    are class indices, `counts` the numbers of each, `weight` has a mean between 1/2 and 1, `base`,
+    (n_samples, n_classes), are out-of-sample base scores, and `blocks` the numbers of the given
+    splits that test the examples, -1 for none. `checksum` is that of all rows and labels that were
+    given, also of those that are split off, in any order.
     """
 
     holder: Holder
@@ -138,6 +138,9 @@ def _distinct(holder: Holder, rows, y, weight) -> tuple[np.ndarray, np.ndarray, 
     keys = holder.keys if holder.groups is None else keys_of_rows(holder.X) ^ holder.keys
     same = keys[rows] + y.astype(np.uint64)
     distinct, first, which = np.unique(same, return_index=True, return_inverse=True)
+    if holder.groups is None and repeat_few(len(distinct), len(rows)):
+        holder.keys = np.arange(len(keys), dtype=np.uint64)
+        first = which = np.arange(len(rows))
     order = np.sort(first)
     order = order[np.argsort(y[order], kind="stable")]
     return order, np.bincount(which, weight)[which[order]], checksum_of(distinct)

@@ -56,6 +56,18 @@ def test_few_groups_of_many_examples_are_left_out_too(client, place, monkeypatch
     assert model.plan_.curve is not None
 
 
+def test_rows_that_repeat_few_are_examples_of_their_own(client, place):
+    from cwboost.dask import DaskCWBoostClassifier
+
+    distinct, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [500, 40, 500, 60]
+    X = np.repeat(distinct, counts, axis=0)
+    y = np.concatenate([np.arange(n) < p * n for n, p in zip(counts, [0.2, 0.0, 0.8, 0.0])])
+    mixed = np.random.default_rng(0).permutation(len(y))
+    chunks = [da.from_array(each[mixed], chunks=(350, *each.shape[1:])) for each in (X, y)]
+    found = DaskCWBoostClassifier(random_state=0).fit(*chunks).predict_proba(np.array(distinct))
+    np.testing.assert_allclose(found[:, 1], [0.2, 0.0, 0.8, 0.0], atol=0.05)
+
+
 def test_a_single_group_is_refused(client, place):
     from cwboost.dask import DaskCWBoostClassifier
 

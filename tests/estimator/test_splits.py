@@ -169,6 +169,18 @@ def test_copies_in_two_groups_are_two_examples(grouped):
     assert len(np.unique(problem.groups)) == 2 * len(np.unique(groups))
 
 
+def test_rows_that_repeat_few_are_examples_of_their_own():
+    """The probabilities of four distinct rows are their shares, of the rare ones too."""
+    X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [1000, 40, 900, 60], axis=0)
+    y = np.concatenate(
+        [np.arange(n) < p * n for n, p in [(1000, 0.2), (40, 0), (900, 0.8), (60, 0)]]
+    )
+    found = (
+        CWBoostClassifier(random_state=0).fit(X, y).predict_proba([[0, 0], [0, 1], [1, 0], [1, 1]])
+    )
+    np.testing.assert_allclose(found[:, 1], [0.2, 0.0, 0.8, 0.0], atol=0.03)
+
+
 def test_groups_of_one_are_no_groups(grouped):
     X, y, _ = grouped
     one = CWBoostClassifier(**SMALL).fit(X, y, groups=[f"row {k}" for k in range(len(y))])
