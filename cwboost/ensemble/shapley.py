@@ -26,6 +26,10 @@ EXACT = 2**31
 """More points of quadrature than any tree needs."""
 
 
+class UnsplitError(TypeError):
+    """The learners have no SHAP values."""
+
+
 def shapley_values(
     ensemble: Ensemble, X, background=None, n_rounds=None, n_threads: int = 1, most_points=EXACT
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -34,13 +38,13 @@ def shapley_values(
     The values are (n_samples, n_features, n_scores); second come the mean scores of the background,
     (n_scores,). Without a background, the training examples in the leaves of the trees count. If
     there are directions, `DIRECTED_ROWS` of the background are used, evenly spaced; `most_points`
-    is that of `tree_shapley`. Raise TypeError if the learners have no flat form, or trees compare
+    is that of `tree_shapley`. Raise UnsplitError if the learners have no flat form, or trees compare
     several directions, and ValueError if the learners hold no training examples.
     """
     _, learners, coef = ensemble.used(n_rounds)
     form = learners.flat_form()
     if form is None:
-        raise TypeError(
+        raise UnsplitError(
             "SHAP values need learners that compare features, or sums of features, with "
             f"thresholds: those of type {type(learners).__name__} have no flat form"
         )
@@ -65,7 +69,7 @@ def shapley_values(
 def _directed(form: ThresholdTrees, places, learners, coef, background) -> DirectedShapley:
     """Return the values of the learners at `places`, which compare one direction each."""
     if np.any(np.diff(form.offsets)[places] != 3):
-        raise TypeError(
+        raise UnsplitError(
             "SHAP values of directions need learners of one comparison each, got trees of several"
         )
     directions = form.directions[:, form.feature[form.offsets[places]]]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cwboost.ensemble.shapley import shapley_values
+from cwboost.ensemble.shapley import UnsplitError, shapley_values
 from cwboost.fitted_model import FittedModel
 from cwboost.support.samples import evenly_spaced
 
@@ -67,6 +67,6 @@ def _values(model: FittedModel, X) -> np.ndarray | None:
     try:
         background = X if form is None or form.cover is None else None
         values, _ = shapley_values(model.ensemble, X, background, most_points=MOST_POINTS)
-    except TypeError:  # no flat form, or trees on several directions
+    except UnsplitError:
         return None
     return values if base is None else values + base[0]

@@ -54,6 +54,12 @@ def test_importances_need_a_flat_form():
             method()
 
 
+def test_a_fault_of_shap_values_is_no_lack_of_them(monkeypatch):
+    monkeypatch.setattr("cwboost.ensemble.shapley.tree_shapley", lambda: None)
+    with pytest.raises(TypeError, match="takes 0 positional arguments"):
+        paper(n_estimators=3).fit(X, Y)
+
+
 NOISY = {"stump": "stump", "mixed": ["stump", "tree"], "auto": "auto", "projection": "projection"}
 NOISY |= {f"depth {depth}": get_family("tree")(max_depth=depth) for depth in (1, 2, 5, 8, None)}
 NOISY |= {"edge": get_family("tree")(criterion="edge"), "linear": SklearnFamily(RidgeClassifier())}
