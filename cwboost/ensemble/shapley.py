@@ -38,8 +38,8 @@ def shapley_values(
     The values are (n_samples, n_features, n_scores); second come the mean scores of the background,
     (n_scores,). Without a background, the training examples in the leaves of the trees count. If
     there are directions, `DIRECTED_ROWS` of the background are used, evenly spaced; `most_points`
-    is that of `tree_shapley`. Raise UnsplitError if the learners have no flat form, or trees compare
-    several directions, and ValueError if the learners hold no training examples.
+    is that of `tree_shapley`. Raise UnsplitError if the learners have no flat form, or trees
+    compare several directions, and ValueError if the learners hold no training examples.
     """
     _, learners, coef = ensemble.used(n_rounds)
     form = learners.flat_form()

@@ -254,7 +254,8 @@ def _part_numbers(y, groups, share: float, seed: int) -> np.ndarray:
     before = np.cumsum(size[order]) - size[order] - (np.cumsum(total) - total)[of_class[order]]
     part = np.empty(len(size), dtype=np.int64)
     part[order] = (before + size[order] / 2) / (share * total[of_class[order]])
-    return part[group]
+    # A single group per class is the middle of all.
+    return group if (part == part[0]).all() else part[group]
 
 
 # -------------------------------------------------------------------- by a splitter

@@ -227,6 +227,21 @@ def test_a_class_of_one_group_stays_in_training():
         assert not y[part].any()
 
 
+@pytest.mark.parametrize("params", [{}, {"init": "kernel"}, {"early_stopping": True}])
+def test_groups_of_different_main_classes_are_divided(seen, params):
+    rng = np.random.default_rng(0)
+    groups = np.arange(120) // 40
+    X, y = (
+        rng.normal(size=(120, 2)),
+        np.where(rng.random(120) < 0.7, groups, rng.integers(3, size=120)),
+    )
+    model = CWBoostClassifier(**{**SMALL, **params}).fit(X, y, groups=groups)
+    assert len(seen[-1][1]) == 40
+    assert (model.init_ is None) == ("init" not in params)
+    with pytest.raises(ValueError, match="no class has a group to spare"):
+        CWBoostClassifier(early_stopping=True).fit(X, groups, groups=groups)
+
+
 # -------------------------------------------------------------------- splitters
 
 
