@@ -4,10 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from import_graph import ROOT
+from packaging.requirements import Requirement
 from plugin_folder import write_distribution
 
 pytestmark = pytest.mark.slow
@@ -76,12 +78,29 @@ class Environment:
         pip = (sys.executable, "-m", "pip", "--python", self.bin / "python", "install")
         return self.run(*pip, *options, *arguments)
 
+    def link(self, names):
+        """Link installed distributions and what they need, with the bytecode of their modules."""
+        (there,) = self.folder.glob("venv/lib/python*/site-packages")
+        for name in names:
+            found = metadata.distribution(name)
+            for part in {file.parts[0] for file in found.files} - {"..", "__pycache__"}:
+                if not (there / part).exists():
+                    (there / part).symlink_to(found.locate_file(part))
+            self.link(needed_by(found))
+
+
+def needed_by(distribution):
+    """Return the names of what a distribution needs without any extra."""
+    found = map(Requirement, distribution.requires or ())
+    return [one.name for one in found if not one.marker or one.marker.evaluate({"extra": ""})]
+
 
 @pytest.fixture(scope="module")
 def wheel_environment(distributions, tmp_path_factory):
     """An environment with only the wheel of cwboost and its dependencies."""
     environment = Environment(tmp_path_factory.mktemp("fresh"))
-    environment.pip_install(distributions[1])
+    environment.link(needed_by(metadata.distribution("cwboost")))
+    environment.pip_install("--no-index", distributions[1])
     return environment
 
 
@@ -140,11 +159,12 @@ def environment(c_compiler, wheel_environment, tmp_path_factory):
     others = ["easy", "ripple", "begin", "patches", "text"]
     for name in others[-2:]:
         shutil.copytree(ROOT / "plugins" / name, sources / name)
+    wheel_environment.link(["setuptools", "pytest", "pandas", "pyarrow", "polars", "narwhals"])
     # As the tutorial says. No index has cwboost: the build, isolated from the environment with
     # its wheel, must do without. The other templates have the same table of the build.
-    wheel_environment.pip_install("setuptools", f"{sources / 'wave_let'}[test]")
+    wheel_environment.pip_install(f"{sources / 'wave_let'}[test]")
     wheel_environment.pip_install(
-        "--no-build-isolation", *(f"{sources / name}[test]" for name in others)
+        "--no-index", "--no-build-isolation", *(f"{sources / name}[test]" for name in others)
     )
     (installed,) = wheel_environment.folder.glob("venv/lib/python*/site-packages")
     module = PARTY + (ROOT / "tests/support/wave_family.py").read_text()
