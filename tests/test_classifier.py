@@ -35,12 +35,12 @@ def test_sklearn_checks(estimator, check):
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        paper(n_estimators=10),
-        CWBoostClassifierCV(paper(n_estimators=4), Cs=(1e2, 1e4), cv=2),
-        MultiBoostClassifier(n_estimators=8),
-        AdaBoostMHClassifier(n_estimators=10),
-        AdaBoostECCClassifier(n_estimators=20),
-        AdaBoostMOClassifier(n_estimators=10),
+        paper(n_estimators=5),
+        CWBoostClassifierCV(paper(n_estimators=4), Cs=(1e4,), cv=2),
+        MultiBoostClassifier(n_estimators=7),
+        AdaBoostMHClassifier(n_estimators=5),
+        AdaBoostECCClassifier(n_estimators=8),
+        AdaBoostMOClassifier(n_estimators=4),
     ],
     expected_failed_checks=explained,
 )

@@ -168,7 +168,7 @@ def test_quick_reproduction_has_all_six_methods_in_table_and_figure(tmp_path, ca
 
 @pytest.mark.slow
 def test_solver_study_on_vowel(tmp_path, capsys):
-    args = ("--figure", "solver", "--datasets", "VOWEL", "--runs", "1", "--rounds", "40", "--quiet")
+    args = ("--figure", "solver", "--datasets", "VOWEL", "--runs", "1", "--rounds", "20", "--quiet")
     assert main(["reproduce", "--out", str(tmp_path), *args]) == 0
     finals, passes = capsys.readouterr().out.split("## Solvers")[1].split("##")
     rows = {

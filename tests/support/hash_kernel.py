@@ -13,7 +13,7 @@ from cwboost import InitContext
 
 def hashes():
     X, y = load_digits(return_X_y=True)
-    order = np.argsort(y, kind="stable")[::3]
+    order = np.argsort(y, kind="stable")[::6]
     X, y = X[order], y[order]
     X[::7, 20] = np.nan
     context = InitContext(
@@ -24,7 +24,7 @@ def hashes():
         categorical=np.arange(64) == 30,
     )
     found = []
-    for max_landmarks, most in ((2000, 2**14), (100, 2**14), (100, 550)):
+    for max_landmarks, most in ((2000, 2**14), (100, 2**14), (100, 250)):
         with patch.object(model, "MOST", most):
             fitted, scores = KernelInit(max_landmarks).fit(X, y, context)
         arrays = [scores, fitted.scores(X, 2), *fitted.arrays().values()]
