@@ -416,9 +416,8 @@ class RestrictedMaster(Master):
         exceed, is that before.
         """
         first, scale = self.n_classes - n_classes, scale_of_cells(self.pairs.loss)
-        sums = self.pairs.cell_sums(division.cells, division.n_cells, first, scale)
+        sums, cover = self.pairs.cell_sums(division.cells, division.n_cells, first, scale)
         sums /= scale * self.q
-        cover = np.bincount(division.cells, self._problem[1], minlength=division.n_cells)
         found = steps_of_cells(sums, cover, self._smoothing, step, least)
         if found.coef.any():
             self.pairs.move_cells(division.cells, found.moves, first)

@@ -89,17 +89,12 @@ class Partition:
         return [column_key(self.layer[c]) for c in classes], self.pairs.layer_tables(self.layer)
 
     def take_cells(self, chosen, first: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Find the cells of the examples; return sums of rounded weights by cell, and the cover.
-
-        The sums are those of the classes from `first` on, see `PairWeights.cell_sums`; the cover is
-        the weight of the examples in each cell.
-        """
+        """Find the cells of the examples; return what `PairWeights.cell_sums` does."""
         (cells,) = self.pricer.cells(chosen.learners)
         division = Division(chosen.learners, cells, chosen.n_cells)
         check_division(division, type(chosen.learners), self.pairs.n_samples, ValueError)
         self._cells = cells, first
-        cover = np.bincount(cells, self.weight, minlength=chosen.n_cells)
-        return self.pairs.cell_sums(cells, chosen.n_cells, first, scale), cover
+        return self.pairs.cell_sums(cells, chosen.n_cells, first, scale)
 
     def move_cells(self, moves) -> None:
         """Move the scores by one number for each of the cells found last."""

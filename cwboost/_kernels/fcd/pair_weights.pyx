@@ -331,11 +331,12 @@ cdef class PairWeights:
         `cells`, (n_samples,) of int32, has the cell of each example, below `n_cells`. The weights
         are multiplied by `scale`, a power of two, before they are rounded. Return the sums of the
         positive weights and of the magnitudes of the negative ones, (n, n_cells, 2), scaled, for
-        the n classes from `first` on.
+        the n classes from `first` on; and the weight of the examples of each cell, (n_cells,).
         """
         cdef const int32_t* cell = <const int32_t*> vector(cells, INT32, self.n_samples)
-        cdef int64_t t, n = self.n_samples, n_targets = self.n_classes - first
+        cdef int64_t t, i, n = self.n_samples, n_targets = self.n_classes - first
         cdef int64_t n_threads = self.threads()
+        cdef double[::1] cover = np.zeros(n_cells)
         # The sums are exact: a few classes are divided by examples too, for all threads.
         cdef int64_t n_parts = 1 if n_targets >= 2 * n_threads else n_threads
         sums = np.zeros((n_parts, n_targets, n_cells, 2))
@@ -346,7 +347,9 @@ cdef class PairWeights:
             cwb_cell_sums(&self.master, cell, first + t % n_targets,
                           t // n_targets * n // n_parts, (t // n_targets + 1) * n // n_parts,
                           scale, sum + t * 2 * n_cells)
-        return sums.sum(axis=0) if n_parts > 1 else sums[0]
+        for i in range(n):
+            cover[cell[i]] += self.weight[i]
+        return sums.sum(axis=0) if n_parts > 1 else sums[0], np.asarray(cover)
 
     def move_cells(self, cells, moves, int64_t first):
         """Move the scores of the classes from `first` on by one number per cell.
