@@ -9,7 +9,7 @@ cdef enum:
     # Places that a set of rows is kept for, beside those of the inner nodes: leaves of either sign.
     LEAF_PLACES = 2
     # A copy of codes has fewer rows than what it is made from by this factor.
-    FEWER_ROWS = 8
+    FEWER_ROWS = 10
 
 cdef void use_rows(Work *work, const Rows *rows) noexcept nogil
 cdef bint grow_tree(
@@ -32,6 +32,8 @@ cdef void write_edge(
 cdef void combine(
     const char *weights, int64_t stride, const double *code, int64_t n_classes, int64_t n,
     int n_threads, double *sums) noexcept nogil
+cdef void clear_others(
+    const int64_t *kept, int64_t n_kept, int64_t n, double *weights) noexcept nogil
 cdef void sum_node(Work *work, Node *node) noexcept nogil
 cdef void divide_rows(
     const Matrix *X, Work *work, const TreeNode *split, const Node *node, Node *children
@@ -42,5 +44,5 @@ cdef void write_leaves(
     const int32_t *rows, const Tree *tree, int64_t part, int64_t n_parts, int32_t *cells
 ) noexcept nogil
 cdef bint write_outputs(
-    const Matrix *X, Work *work, const Tree *tree, const double *weights, int64_t start,
-    int64_t end, uint8_t *packed, int32_t *cells) noexcept nogil
+    const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed,
+    int32_t *cells) noexcept nogil

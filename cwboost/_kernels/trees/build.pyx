@@ -17,8 +17,8 @@ partition keeps rows and weights of a node contiguous and in example order; exam
 take no part.
 
 Rows of a small node lie far apart in a large matrix, so that each code read is another line of
-memory. Nodes below one with an eighth of the rows grow from a copy of its codes, and those below
-one with an eighth of these from a copy of that, until the codes fit into a cache.
+memory. Nodes below one with a tenth of the rows grow from a copy of its codes, and those below
+one with a tenth of these from a copy of that, until the codes fit into a cache.
 """
 
 from cython.parallel cimport prange
@@ -51,7 +51,6 @@ cdef extern from "trees/rows.h" nogil:
                                int32_t *rows, int64_t n, int32_t *scratch_rows)
     double cwb_edge_of(const uint8_t *packed, const double *weights, const int64_t *kept,
                        int64_t n, double scale, double *total)
-    double cwb_fixed(double r, double scale)
     void cwb_pack_outputs(const uint8_t *positive, int64_t n, uint8_t *packed)
 
 
@@ -149,6 +148,18 @@ cdef void combine(
                     (part + 1) * n // n_threads, sums)
 
 
+cdef void clear_others(
+    const int64_t *kept, int64_t n_kept, int64_t n, double *weights
+) noexcept nogil:
+    """Set the weights of all rows to zero but those of some, ascending."""
+    cdef int64_t i, k = 0
+    for i in range(n):
+        if k < n_kept and kept[k] == i:
+            k += 1
+        else:
+            weights[i] = 0.0
+
+
 cdef int64_t take_rows(
     const Matrix *X, Work *work, const double *weights, double scale
 ) noexcept nogil:
@@ -196,12 +207,13 @@ cdef void outputs_by_codes(
 
 
 cdef bint outputs_by_rows(
-    const Matrix *X, Work *work, const Tree *tree, const double *weights, int64_t first_row,
-    int64_t end_row, int32_t *cells
+    const Matrix *X, Work *work, const Tree *tree, int64_t first_row, int64_t end_row,
+    int32_t *cells
 ) noexcept nogil:
     """Compute the outputs of a tree on some rows: they go down together, node by node.
 
-    Write the place of each row's leaf to `cells` as well, unless that is NULL.
+    Write the place of each row's leaf to `cells` as well, unless that is NULL. Rows whose cell is
+    not negative stay above.
     """
     cdef Node part
     cdef const TreeNode *node
@@ -209,7 +221,7 @@ cdef bint outputs_by_rows(
     part.index = 0
     part.start = part.end = 0
     for i in range(first_row, end_row):
-        if weights == NULL or cwb_fixed(weights[i], tree.scale) == 0.0:
+        if cells == NULL or cells[i] < 0:
             work.rows[part.end] = <int32_t> i
             part.end += 1
     work.frontier.n = 0
@@ -239,14 +251,13 @@ cdef bint outputs_by_rows(
 
 
 cdef bint write_outputs(
-    const Matrix *X, Work *work, const Tree *tree, const double *weights, int64_t start,
-    int64_t end, uint8_t *packed, int32_t *cells
+    const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed,
+    int32_t *cells
 ) noexcept nogil:
-    """Write the outputs of a tree on rows start:end, as bits, or their cells.
+    """Write the outputs of a tree on rows start:end, as bits, or those of their cells that are < 0.
 
-    The cell of a row is the place of its leaf. Neither is written if its pointer is NULL. With
-    `weights`, only cells of rows without a weight are: `write_leaves` has the others. `start` is a
-    multiple of eight. Returns False if memory ran out.
+    The cell of a row is the place of its leaf. Neither is written if its pointer is NULL. `start`
+    is a multiple of eight. Returns False if memory ran out.
     """
     if tree.n == 1:
         memset(work.positive + start, tree.nodes[0].sign > 0, end - start)
@@ -255,7 +266,7 @@ cdef bint write_outputs(
     elif (cells == NULL and X.codes != NULL and X.categorical == NULL
             and tree.n // 2 <= MAX_INNER_BY_CODES):
         outputs_by_codes(X, work, tree, start, end)
-    elif not outputs_by_rows(X, work, tree, weights, start, end, cells):
+    elif not outputs_by_rows(X, work, tree, start, end, cells):
         return False
     if packed != NULL:
         cwb_pack_outputs(work.positive + start, end - start, packed + start // 8)
@@ -412,7 +423,7 @@ cdef void write_edge(
     edge[0] = cwb_edge_of(packed, weights, work.kept, n, tree.scale, &total)
     if edge[0] < fabs(total):
         become_constant(tree, total)
-        write_outputs(X, work, tree, NULL, 0, X.n_rows, packed, NULL)
+        write_outputs(X, work, tree, 0, X.n_rows, packed, NULL)
         edge[0] = fabs(total)
     edge[0] /= tree.scale
 
@@ -433,8 +444,7 @@ cdef bint grow_tree(
         return False
     if cells != NULL:
         write_leaves(work.rows, tree, 0, 1, cells)
-    if not write_outputs(X, work, tree, weights if cells != NULL else NULL, 0, X.n_rows, packed,
-                         cells):
+    if not write_outputs(X, work, tree, 0, X.n_rows, packed, cells):
         return False
     if packed != NULL:
         write_edge(X, work, weights, tree, packed, edge)

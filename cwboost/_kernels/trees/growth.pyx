@@ -7,7 +7,7 @@ from libc.string cimport memset
 import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
-from cwboost._kernels.trees.build cimport combine, grow_tree
+from cwboost._kernels.trees.build cimport clear_others, combine, grow_tree
 from cwboost._kernels.trees.nodes cimport TreeBatch
 from cwboost._kernels.trees.round cimport Round, cells_of, packed_of, weights_of, work_on
 from cwboost._kernels.trees.together cimport grow_together
@@ -141,17 +141,15 @@ cdef class TreeGrower:
         cdef TreeBatch batch = TreeBatch(1)
         cdef Round own = self._round(weights, code.shape[0], rows)
         cdef int64_t n = own.X.n_rows
-        sums = np.empty(n)
-        cells = np.empty(n, dtype=np.int32)
-        cdef double[::1] combined = sums
+        cells = np.full(n, -1, dtype=np.int32)
         cdef int32_t[::1] cell = cells
-        cdef double *sum = &combined[0]
+        # Where they are rounded, in place.
+        cdef double *sum = own.rows.weights
+        cdef int64_t n_kept = n if rows is None else len(rows)
         with nogil:
             combine(own.weights, own.stride, &code[0], code.shape[0], n, own.n_threads, sum)
-        if rows is not None:
-            kept = sums[rows]
-            sums[:] = 0.0
-            sums[rows] = kept
+            if n_kept < n:
+                clear_others(own.works.kept, n_kept, n, sum)
         own.weights, own.n_trees = <const char *> sum, 1
         own.seeds, own.cells = &seed, &cell[0]
         batch.trees[0].keeps_rows = True

@@ -195,7 +195,7 @@ cdef class NodeRows:
         cdef TreeBatch batch = TreeBatch(n_trees)
         cdef Tree *tree
         packed = np.empty((n_trees, (self.space.X.n_rows + 7) // 8), dtype=np.uint8)
-        cells = np.empty((n_trees, self.space.X.n_rows), dtype=np.int32)
+        cells = np.full((n_trees, self.space.X.n_rows), -1, dtype=np.int32)
         nodes = np.zeros(offsets[n_trees], NODE)
         for name, values in fields.items():
             nodes[name] = values
@@ -209,7 +209,7 @@ cdef class NodeRows:
             memcpy(tree.nodes, &own[offsets[t]], tree.n * sizeof(TreeNode))
         for t in prange(n_trees, nogil=True, num_threads=n_threads, schedule="dynamic"):
             if not write_outputs(&self.space.X, self.space.work + omp_get_thread_num(),
-                                 batch.trees + t, NULL, 0, self.space.X.n_rows, &out[t, 0],
+                                 batch.trees + t, 0, self.space.X.n_rows, &out[t, 0],
                                  &cell[t, 0]):
                 failed |= 1
         if failed:

@@ -79,8 +79,7 @@ cdef bint write_part(
     """Write the outputs or cells of a tree on a part of the rows; False if memory ran out."""
     cdef int64_t n = own.X.n_rows, step = 8 * ((n + 8 * n_parts - 1) // (8 * n_parts))
     return write_outputs(
-        own.X, work_on(own, omp_get_thread_num()), own.trees + t,
-        weights_of(own, t) if own.cells != NULL else NULL, min(n, step * part),
+        own.X, work_on(own, omp_get_thread_num()), own.trees + t, min(n, step * part),
         min(n, step * (part + 1)), packed_of(own, t), cells_of(own, t))
 
 
