@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from cwboost._kernels.fcd.layer_solve import solve_layer
+from cwboost._kernels.fcd.pair_weights import solve_layer
 from cwboost.dask.host import Setup
 from cwboost.dask.partition import KEY_BYTES, column_key
 from cwboost.master import (

@@ -428,3 +428,20 @@ cdef class PairWeights:
         cdef cwb_tile_sums sums = cwb_update_tiles(
             kernels, &self.master, layer, cells, self.n_bytes, self.tile_sums, self.threads())
         self.loss, self.margins, self.errors = sums.loss, sums.margins, sums.errors
+
+
+def solve_layer(double[:, :, :, ::1] tables, double q, double step, const uint8_t[::1] active,
+                const double[::1] coef):
+    """Return the exact steps of one layer, one per class, from tables that machines have summed.
+
+    `tables` are as `PairWeights.layer_tables` returns them, of one set of examples or summed over
+    several, and change in place to those after the steps. `step` is the fraction of the way to each
+    coordinate's minimiser (shrinkage), `active` is 0 for classes left out, and no entry of `coef`,
+    the present coefficients, would fall below zero.
+    """
+    moved = np.zeros(tables.shape[0])
+    cdef double[::1] d = moved
+    with nogil:
+        cwb_layer_solve(elementary, &tables[0, 0, 0, 0], tables.shape[0], q, step, &active[0],
+                        &coef[0], &d[0])
+    return moved
