@@ -30,10 +30,10 @@ CWB_INLINE void CWB_NAME(walk_on)(const cwb_rows *rows, const cwb_column *c, int
         }
         CWB_UNROLL
         for (int v = 0; v < parts; v++) {
-            sum[v] = cwb_ints_add(sum[v], cwb_ints_load(row + v * CWB_INTS));
+            sum[v] += cwb_ints_load(row + v * CWB_INTS);
             if (!ends) continue;
             const cwb_ints size = cwb_ints_abs(sum[v]);
-            top[v] = cwb_ints_max(ends < 0 ? cwb_ints_and(size, end) : size, top[v]);
+            top[v] = cwb_ints_max(ends < 0 ? size & end : size, top[v]);
         }
     }
 }
