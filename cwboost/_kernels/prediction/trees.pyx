@@ -79,16 +79,10 @@ assert NODE.itemsize == sizeof(cwb_node)
 
 
 cdef class TreeEvaluator:
-    """A batch of trees laid out for evaluation.
+    """A batch of trees laid out for evaluation, from checked arrays of `ThresholdTrees.nodes`.
 
-    Parameters
-    ----------
-    offsets, feature, threshold, left, missing, output : ndarray
-        Checked flat arrays, as `TreeGrower.grow` returns them; `output` of graded trees has the
-        shape (n_nodes, n_outputs).
-    n_features : int
-    set_start, set_bits : ndarray, optional
-        The category sets of the nodes (see `cwboost.kernels.CategorySets`).
+    The rows that its methods take are a dense matrix of uint8, float32 or float64, or the CSR
+    triple (data, indices, indptr).
     """
 
     # Threads share an evaluator: no field changes after the constructor.
@@ -170,37 +164,23 @@ cdef class TreeEvaluator:
         return of_nodes[0]
 
     def outputs(self, X, int n_threads=1):
-        """Return outputs on dense X, or on the CSR triple (data, indices, indptr).
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_trees), of graded trees (n_rows, n_trees, n_outputs), dtype int8
-        """
+        """Return int8 outputs, (n_rows, n_trees), of graded trees (n_rows, n_trees, n_outputs)."""
         shape = (n_rows_of(X), self.n_trees, self.trees.n_outputs)
         out = np.empty(shape if self.trees.is_graded else shape[:2], dtype=np.int8)
         self._run(X, n_threads, outputs=out)
         return out
 
     def cells(self, X, int n_threads=1):
-        """Return the place in each tree of the leaf that a row is in; X as for `outputs`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_trees), dtype int32
-        """
+        """Return the place in each tree of the leaf that a row is in, (n_rows, n_trees), int32."""
         out = np.empty((n_rows_of(X), self.n_trees), dtype=np.int32)
         self._run(X, n_threads, cells=out)
         return out
 
     def sets(self, X, int n_threads=1):
-        """Return the rows on which each tree is +1, in blocks of 64; X as for `outputs`.
+        """Return the rows on which each tree is +1, (ceil(n_rows / 64), n_trees), uint64.
 
-        Not of graded trees.
-
-        Returns
-        -------
-        ndarray of shape (ceil(n_rows / 64), n_trees), dtype uint64
-            Row ``64 * b + k`` is bit k of block b; bits beyond the rows are anything.
+        Row ``64 * b + k`` is bit k of block b; bits beyond the rows are anything. Graded trees have
+        no sets.
         """
         if self.trees.is_graded:
             raise ValueError("graded trees have no sets")
@@ -209,18 +189,10 @@ cdef class TreeEvaluator:
         return out
 
     def scores(self, X, coef, int n_threads=1):
-        """Return scores on dense X, or on the CSR triple (data, indices, indptr).
+        """Return float64 scores, (n_rows, n_scores).
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features), uint8, float32 or float64; or tuple
-        coef : csr_array of shape (n_trees, n_scores), dtype float64
-            Of graded trees, `padded` rows of n_outputs numbers.
-        n_threads : int, default=1
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_scores), dtype float64
+        `coef` is a csr_array of shape (n_trees, n_scores); of graded trees, `padded` rows of
+        n_outputs numbers.
         """
         if self.trees.is_graded and coef.shape != (self.n_trees, self.trees.width):
             raise ValueError(f"coef must have shape {(self.n_trees, self.trees.width)}, "

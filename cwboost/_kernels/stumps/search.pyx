@@ -113,16 +113,9 @@ cdef class Scratch:
 cdef class StumpSearch:
     """Search over sorted columns; keeps scratch memory between calls.
 
-    Two Python threads must not call it at once.
-
-    Parameters
-    ----------
-    columns : SortedColumns
-    data : ndarray, dtype uint8, float32 or float64
-        The matrix that was sorted, between whose entries thresholds lie: of shape (n_samples,
-        n_features) in any layout of aligned numbers, or the stored numbers of a CSC matrix.
-    indices, indptr : ndarray, both dtype int32 or both int64, default=None
-        Of a CSC matrix whose indices ascend in every column.
+    Two Python threads must not call it at once. Thresholds lie between entries of the matrix that
+    was sorted: `data` is this matrix, in any layout of aligned numbers, or with `indices` and
+    `indptr` the stored numbers of a CSC matrix whose indices ascend in every column.
     """
 
     cdef SortedColumns sorted
@@ -153,16 +146,9 @@ cdef class StumpSearch:
 
     def search(self, const double[:, :] weights, const int64_t[::1] features,
                int n_threads):
-        """Return the best stump per row of weights; see `cwboost.kernels.SortedFeatures.search`.
+        """Return the fields of `FoundStumps` for the best stump per row of weights.
 
-        Parameters
-        ----------
-        weights : (n_targets, n_samples), last axis contiguous
-        features : columns to search, ascending and in range
-
-        Returns
-        -------
-        feature, threshold, polarity, missing, edges, outputs
+        The last axis of `weights` is contiguous; the features to search ascend and are in range.
         """
         cdef int64_t n_targets = weights.shape[0], t
         cdef double *scales = <double *> self.numbers.room(2 * n_targets * sizeof(double))
@@ -400,13 +386,7 @@ cdef class StumpSearch:
 
     def search_shared(self, const double[:, :] weights, const int64_t[::1] features,
                       int n_threads):
-        """Return the best stump for all rows of weights; arguments as for `search`.
-
-        Returns
-        -------
-        feature, threshold, polarity, missing, edges, outputs
-            Each with one entry; the polarity is +1.
-        """
+        """Do the same for the one stump that is best for all rows of weights; its polarity is +1."""
         cdef int64_t n = self.n_samples, n_targets = weights.shape[0], t
         cdef int64_t lanes = (n_targets + 7) // 8 * 8
         cdef double mass = 0.0, edge = 0.0, scale

@@ -66,13 +66,9 @@ cdef features_of(const Matrix *X, const Settings *settings, Work *work,
 
 
 cdef class NodeRows:
-    """The rows of one partition, by the nodes of growing trees, one tree per target.
+    """The rows of one partition, a `BinnedMatrix`, by the nodes of growing trees, one per target.
 
-    Parameters
-    ----------
-    binned : cwboost.kernels.BinnedMatrix
-    max_features : int
-        That of the trees' settings.
+    `max_features` is that of the trees' settings.
     """
 
     cdef Workspace space
@@ -146,17 +142,9 @@ cdef class NodeRows:
         return found
 
     def histograms(self, asked):
-        """Return the sums of the codes of features of the nodes made last.
+        """Return sum and mass of each code of each feature of the nodes made last, (n_sums, 2).
 
-        Parameters
-        ----------
-        asked : ndarray of shape (n_nodes, 3), dtype uint64
-            From `GrowingTrees.ask`.
-
-        Returns
-        -------
-        ndarray of shape (n_sums, 2), dtype float64
-            Sum and mass of each code of each feature of each node.
+        The features are those `asked` for by `GrowingTrees.ask`.
         """
         cdef const Matrix *X = &self.space.X
         cdef int64_t k, n_nodes = len(asked), most
@@ -220,19 +208,10 @@ cdef class NodeRows:
 cdef class GrowingTrees:
     """The nodes of growing trees, level by level, from sums over all partitions.
 
-    While it `is_open`, `ask` names what it needs, which `search` and `grow_below` take.
-
-    Parameters
-    ----------
-    bins : cwboost.kernels.Bins
-    seeds : ndarray of shape (n_trees,), dtype uint64
-        Seed of the feature draws of each tree.
-    fewest_bytes : float
-        Bytes of the rows of a node, with weights, up to which they are asked for.
-    most_bytes : float
-        Bytes of rows that are asked for at once, unless those of one node take more.
-    **settings
-        Those of `TreeGrower`; max_leaves must be 0.
+    While it `is_open`, `ask` names what it needs, which `search` and `grow_below` take. `seeds` are
+    those of the feature draws of each tree. The rows of a node, with weights, are asked for if they
+    take up to `fewest_bytes`; up to `most_bytes` at once, unless those of one node take more. The
+    settings are those of `TreeGrower`, with max_leaves 0.
     """
 
     cdef Workspace space
@@ -276,15 +255,7 @@ cdef class GrowingTrees:
         return self.n_open > 0 or self.closed.n > 0
 
     def ask(self):
-        """Return what the partitions are to send.
-
-        Returns
-        -------
-        asked : ndarray of shape (n_nodes, 3), dtype uint64
-            Argument of `NodeRows.histograms`.
-        closed : list of int
-            Argument of `NodeRows.rows_of`.
-        """
+        """Return the arguments of `NodeRows.histograms`, (n_nodes, 3), and `NodeRows.rows_of`."""
         cdef int64_t k
         cdef const Open *own
         self.asked = np.empty((self.n_open, 3), dtype=np.uint64)
@@ -298,11 +269,7 @@ cdef class GrowingTrees:
     def search(self, const double[:, ::1] totals, const double[:, ::1] sums):
         """Take the results of `NodeRows.totals` and `NodeRows.histograms` over all partitions.
 
-        Returns
-        -------
-        places : ndarray of shape (n_splits,), dtype int64
-        splits : ndarray of shape (n_splits,)
-            Arguments of `NodeRows.split`: none while nodes need further features.
+        Return the arguments of `NodeRows.split`, empty while nodes need further features.
         """
         cdef int64_t k, i, n = 0
         cdef bint waits = False
@@ -388,15 +355,8 @@ cdef class GrowingTrees:
     def grow_below(self, binned, int32_t[::1] rows, double[::1] weights, const int64_t[::1] ends):
         """Grow what is below the closed nodes that were asked for, from their rows.
 
-        Parameters
-        ----------
-        binned : cwboost.kernels.BinnedMatrix
-        rows : ndarray of shape (n_rows,), dtype int32
-            All rows of the matrix, node by node.
-        weights : ndarray of shape (n_rows,), dtype float64
-            Their rounded weights, in the same order.
-        ends : ndarray of shape (n_closed,), dtype int64
-            Where the rows of each node end.
+        `rows` are all rows of the `BinnedMatrix`, node by node, where those of each node `ends`,
+        and `weights` their rounded weights.
         """
         cdef Workspace space = Workspace(
             self.space.bins, binned, binned.n_threads, self.settings.max_features)

@@ -21,17 +21,10 @@ cdef enum:
 # Not cleared by the garbage collector: `__dealloc__` reads the blocks.
 @cython.no_gc_clear
 cdef class Workspace:
-    """A binned matrix, or bins alone, and the scratch memory of some threads.
+    """A `BinnedMatrix`, or `Bins` alone, and the scratch memory of some threads.
 
-    Parameters
-    ----------
-    bins : cwboost.kernels.Bins
-    binned : cwboost.kernels.BinnedMatrix or None
-    n_threads : int
-    n_saved : int, default=0
-        Features whose histograms a node saves; 0 if none does.
-    sets : ndarray of shape (n_sets, n_features), dtype bool, default=None
-        Sets of features that may interact, at most 256; None for one set of all.
+    A node saves histograms of `n_saved` features. `sets`, (n_sets, n_features) of bool, are those
+    of features that may interact, at most 256; None is one set of all.
     """
 
     def __cinit__(self, bins, binned, int n_threads, int64_t n_saved=0, sets=None):
