@@ -5,8 +5,7 @@ import threading
 
 from joblib import cpu_count, effective_n_jobs
 
-from cwboost._kernels.common.after_fork import run_alone
-from cwboost._kernels.common.cpu import max_threads
+from cwboost._kernels.common.cpu import max_threads, run_alone
 from cwboost.support.warnings import warn_caller
 
 FORKED = (

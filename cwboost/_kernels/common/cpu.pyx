@@ -1,12 +1,13 @@
-"""The instruction set of all kernels, chosen once, when the first kernel is imported.
+"""The instruction set of all kernels, chosen once, when the first is imported; and OpenMP.
 
-It is the widest that the processor runs, or the one that the environment variable
+The set is the widest that the processor runs, or the one that the environment variable
 ``CWBOOST_INSTRUCTION_SET`` names. All give the same bits.
 """
 
 import os
 
-from cwboost._kernels.common.openmp cimport CWBOOST_HAS_OPENMP, omp_get_max_threads
+from cwboost._kernels.common.openmp cimport (
+    CWBOOST_HAS_OPENMP, omp_get_max_threads, omp_set_max_active_levels)
 
 cdef extern from "common/cpu.h" nogil:
     enum:
@@ -33,6 +34,16 @@ def has_openmp():
 def max_threads():
     """Return the number of threads that OpenMP offers, 1 without it."""
     return omp_get_max_threads()
+
+
+def run_alone():
+    """Make every parallel region that the calling thread enters run on that thread alone.
+
+    A forked process has only the calling thread. The OpenMP runtime would wait without end for
+    the other threads of its team, which the child does not have. Threads that the child starts
+    have teams of their own.
+    """
+    omp_set_max_active_levels(0)
 
 
 cdef int instruction_set() noexcept nogil:
