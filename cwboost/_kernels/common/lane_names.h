@@ -21,6 +21,7 @@
 #define cwb_r_abs CWB_NAME(cwb_r_abs)
 #define cwb_r_max CWB_NAME(cwb_r_max)
 #define cwb_r_signs CWB_NAME(cwb_r_signs)
+#define cwb_r_bits CWB_NAME(cwb_r_bits)
 #define cwb_r_scale CWB_NAME(cwb_r_scale)
 
 /* Eight examples. */

@@ -35,6 +35,7 @@ CWB_INLINE cwb_register cwb_r_max(cwb_register x, cwb_register y) { return _mm51
 CWB_INLINE unsigned cwb_r_signs(cwb_register x) {
     return _cvtmask8_u32(_mm512_movepi64_mask(_mm512_castpd_si512(x)));
 }
+CWB_INLINE unsigned cwb_r_bits(cwb_register_mask m) { return _cvtmask8_u32(m); }
 CWB_INLINE cwb_register cwb_r_scale(cwb_register x, cwb_register k) {
     const __m512i exponent = _mm512_slli_epi64(_mm512_castpd_si512(k), 52);
     return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(x), exponent));

@@ -56,6 +56,7 @@ CWB_INLINE unsigned cwb_r_signs(cwb_register x) {
     return (unsigned)((uint64_t)bits[0] >> 63) | (unsigned)((uint64_t)bits[1] >> 63) << 1;
 #endif
 }
+CWB_INLINE unsigned cwb_r_bits(cwb_register_mask m) { return cwb_r_signs((cwb_register)m); }
 CWB_INLINE cwb_register cwb_r_scale(cwb_register x, cwb_register k) {
     return (cwb_register)((cwb_register_mask)x + ((cwb_register_mask)k << 52));
 }

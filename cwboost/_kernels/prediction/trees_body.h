@@ -2,30 +2,16 @@
 #include "common/lanes.h"
 
 /* One bit per lane of a register: x > y, or x <= y. Both are false for NaN. */
+CWB_INLINE unsigned CWB_NAME(above)(cwb_register x, cwb_register y) {
+    return cwb_r_bits(cwb_r_below(y, x));
+}
+CWB_INLINE unsigned CWB_NAME(at_most)(cwb_register x, cwb_register y) {
 #if CWB_IS(AVX512)
-CWB_INLINE unsigned CWB_NAME(above)(cwb_register x, cwb_register y) {
-    return _cvtmask8_u32(_mm512_cmp_pd_mask(x, y, _CMP_GT_OQ));
-}
-CWB_INLINE unsigned CWB_NAME(at_most)(cwb_register x, cwb_register y) {
-    return _cvtmask8_u32(_mm512_cmp_pd_mask(x, y, _CMP_LE_OQ));
-}
+    return cwb_r_bits(_mm512_cmp_pd_mask(x, y, _CMP_LE_OQ));
 #else
-CWB_INLINE unsigned CWB_NAME(bits_of)(cwb_register_mask m) {
-#if CWB_IS(AVX2)
-    return (unsigned)_mm256_movemask_pd((__m256d)m);
-#elif CWB_IS(SSE2)
-    return (unsigned)_mm_movemask_pd((__m128d)m);
-#else
-    return (unsigned)((m[0] & 1) | (m[1] & 2));
+    return cwb_r_bits(x <= y);
 #endif
 }
-CWB_INLINE unsigned CWB_NAME(above)(cwb_register x, cwb_register y) {
-    return CWB_NAME(bits_of)(x > y);
-}
-CWB_INLINE unsigned CWB_NAME(at_most)(cwb_register x, cwb_register y) {
-    return CWB_NAME(bits_of)(x <= y);
-}
-#endif
 
 /* The set of the 64 values at `x` that go right. */
 CWB_INLINE uint64_t CWB_NAME(goes_right)(const double *x, double threshold, int missing_right) {

@@ -3,21 +3,12 @@
 #if CWB_IS(AVX2) || CWB_IS(AVX512)
 /* The number of 16 ascending bounds that lie below x. */
 CWB_INLINE int CWB_NAME(bounds_below)(const double *bounds, double x) {
-#if CWB_IS(AVX512)
-    const __m512d v = _mm512_set1_pd(x);
-    const unsigned low = _mm512_cmp_pd_mask(_mm512_loadu_pd(bounds), v, _CMP_LT_OQ);
-    const unsigned high = _mm512_cmp_pd_mask(_mm512_loadu_pd(bounds + 8), v, _CMP_LT_OQ);
-    return __builtin_popcount(low | high << 8);
-#else
-    const __m256d v = _mm256_set1_pd(x);
+    const cwb_register v = cwb_r_splat(x);
     unsigned below = 0;
     CWB_UNROLL
-    for (int k = 0; k < 4; k++) {
-        const __m256d is_below = _mm256_cmp_pd(_mm256_loadu_pd(bounds + 4 * k), v, _CMP_LT_OQ);
-        below |= (unsigned)_mm256_movemask_pd(is_below) << 4 * k;
-    }
+    for (int k = 0; k < 16; k += CWB_LANES)
+        below |= cwb_r_bits(cwb_r_below(cwb_r_load(bounds + k), v)) << k;
     return __builtin_popcount(below);
-#endif
 }
 
 /* Two steps of sixteen: the last of each sixteen bounds first, then those of one sixteen. */
