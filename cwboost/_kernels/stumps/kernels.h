@@ -95,3 +95,7 @@ typedef struct {
 static inline double cwb_scan_bound(const cwb_column *c) {
     return 0.500001 * (double)(c->n_forward + c->n_backward + c->n_missing) + 2.0;
 }
+
+#define CWB_BODY "stumps/kernels_body.h"
+#include "common/for_each_target.h"
+static const cwb_stump_kernels *const cwb_stump_tables[] = CWB_TABLES(cwb_stump_kernels);

@@ -25,9 +25,7 @@ import numpy as np
 
 from cwboost._kernels.common.arrays cimport (
     FLOAT64, INT8, INT32, UINT8, data_of, new_matrix, new_vector)
-from cwboost._kernels.stumps.kernels cimport (
-    CWB_COARSE, CWB_VECTOR, cwb_chunks, cwb_rows, cwb_scale_of, cwb_scan_bound, cwb_stump,
-    cwb_stump_kernels, cwb_target, cwb_traced, cwb_weights, kernels)
+from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.stumps.sorted_columns cimport SortedColumns, cwb_column, cwb_row
 
 cdef extern from "stumps/outputs.h" nogil:
@@ -59,6 +57,8 @@ cdef extern from "stumps/shared.h" nogil:
 
 cdef extern from "common/threshold.h" nogil:
     double cwb_float32_threshold_between(double a, double b)
+
+cdef const cwb_stump_kernels *kernels = cwb_stump_tables[instruction_set()]
 
 cdef int64_t CACHED_BYTES = 3 << 18
 # Tiny weights are multiplied by this.

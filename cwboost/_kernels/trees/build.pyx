@@ -27,13 +27,25 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memset
 
-from cwboost._kernels.trees.kernels cimport cwb_coded, kernels
+from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.trees.nodes cimport (
     become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
 from cwboost._kernels.trees.saved cimport release, start_saving, stop_saving
 from cwboost._kernels.trees.search cimport column_codes, find_splits
 from cwboost._kernels.trees.types cimport (
     CWB_FIRST, Frontier, Matrix, Node, Rows, Settings, Tree, TreeNode, Work)
+
+cdef extern from "trees/outputs.h" nogil:
+    ctypedef struct cwb_coded:
+        int32_t feature, left, right
+        uint8_t first, width
+    ctypedef struct cwb_tree_kernels:
+        void (*node_sums)(const double *weights, int64_t n, double *out) noexcept nogil
+        double (*mass)(const double *weights, int64_t n) noexcept nogil
+        void (*outputs_by_codes)(
+            const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes, int64_t stride,
+            int64_t n_rows, void *reach, uint8_t *positive) noexcept nogil
+    const cwb_tree_kernels *cwb_tree_tables[]
 
 cdef extern from "trees/rows.h" nogil:
     double cwb_scale_of(double mass)
@@ -53,6 +65,7 @@ cdef extern from "trees/rows.h" nogil:
                        int64_t n, double scale, double *total)
     void cwb_pack_outputs(const uint8_t *positive, int64_t n, uint8_t *packed)
 
+cdef const cwb_tree_kernels *kernels = cwb_tree_tables[instruction_set()]
 
 cdef enum:
     CACHED = 1 << 19  # bytes of codes that are near enough: half of a common second cache

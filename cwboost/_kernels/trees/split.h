@@ -1,4 +1,4 @@
-/* Parts of the search for the best split of a feature besides its kernels (split_body.h). */
+/* The search for the best split of a feature (split_body.h). */
 #pragma once
 
 #include <math.h>
@@ -29,3 +29,11 @@ static inline void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32
     split->upper = i + 1 < scan->n ? scan->bin[i + 1] : n_bins;
     split->missing_right = missing ? side : split->left_mass < 0.5 * mass;
 }
+
+typedef struct {
+    void (*best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split);
+} cwb_split_kernels;
+
+#define CWB_BODY "trees/split_body.h"
+#include "common/for_each_target.h"
+static const cwb_split_kernels *const cwb_split_tables[] = CWB_TABLES(cwb_split_kernels);

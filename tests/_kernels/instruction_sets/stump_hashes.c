@@ -1,7 +1,7 @@
 /* Prints one hash per kernel and case of a stump search. */
 #include "hashes.h"
 
-#include "stumps/tables.h"
+#include "stumps/kernels.h"
 
 #define N_TARGETS 13 /* in rows of 16 lanes; the first of them in rows of 8 */
 #define N_SAMPLES 1501

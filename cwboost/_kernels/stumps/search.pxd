@@ -1,4 +1,4 @@
-# The kernels of the stump search for the chosen instruction set; see kernels.h.
+# The structs and kernels of kernels.h, for search.pyx.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
@@ -43,8 +43,7 @@ cdef extern from "stumps/kernels.h" nogil:
         cwb_stump (*settle)(
             const cwb_target *target, const cwb_column *c,
             const cwb_traced *traced) noexcept nogil
+    const cwb_stump_kernels *cwb_stump_tables[]
     double cwb_scale_of(double mass)
     double cwb_scan_bound(const cwb_column *c)
     int64_t cwb_chunks(const cwb_column *c)
-
-cdef const cwb_stump_kernels *kernels

@@ -1,8 +1,6 @@
-/* Kernels of tree growth. Bodies are compiled once per instruction set, see common/targets.h; all
- * give the same bits. */
+/* Kernels of tree growth besides the search for splits: see outputs_body.h. */
 #pragma once
 
-#include "common/rounding.h"
 #include "trees/types.h"
 
 /* Inner node over codes: [first, first + width) goes right. left and right are CWB_NEGATIVE,
@@ -17,5 +15,8 @@ typedef struct {
     double (*mass)(const double *weights, int64_t n);
     void (*outputs_by_codes)(const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes,
                              int64_t stride, int64_t n_rows, void *reach, uint8_t *positive);
-    void (*best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split);
 } cwb_tree_kernels;
+
+#define CWB_BODY "trees/outputs_body.h"
+#include "common/for_each_target.h"
+static const cwb_tree_kernels *const cwb_tree_tables[] = CWB_TABLES(cwb_tree_kernels);
