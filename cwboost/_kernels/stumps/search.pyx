@@ -386,7 +386,7 @@ cdef class StumpSearch:
 
     def search_shared(self, const double[:, :] weights, const int64_t[::1] features,
                       int n_threads):
-        """Do the same for the one stump that is best for all rows of weights; its polarity is +1."""
+        """Do the same for the one stump that is best for all rows; its polarity is +1."""
         cdef int64_t n = self.n_samples, n_targets = weights.shape[0], t
         cdef int64_t lanes = (n_targets + 7) // 8 * 8
         cdef double mass = 0.0, edge = 0.0, scale
