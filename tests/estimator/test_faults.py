@@ -132,7 +132,7 @@ def test_an_interrupted_round_is_not_gone_on_from(step, at, clf, monkeypatch):
 )
 def test_allocations_that_fail():
     """A few of each fit; `make attack` lets all of them fail."""
-    command = [attack.__file__, "allocations", "--times", "10", "--seed", "0"]
+    command = [attack.__file__, "allocations", "--times", "6", "--seed", "0"]
     done = run_with_library(command, capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     lines = done.stdout.splitlines()

@@ -223,7 +223,7 @@ def test_the_confinement_confines(confined):
 @on_linux
 @pytest.mark.parametrize("kind", attack_models.MODELS)
 def test_a_short_attack_by_mutated_models(kind, confined, register):
-    outcomes = carried_out(kind, attack_models.ATTACKS[f"models/{kind}"], 60, seed=7)
+    outcomes = carried_out(kind, attack_models.ATTACKS[f"models/{kind}"], 40, seed=7)
     assert outcomes.keys() == {"accepted", "refused"}
 
 

@@ -21,7 +21,7 @@ def programs(page):
 
 
 def some_pendigits(return_X_y):
-    return tuple(array[::3] for array in load_pendigits(return_X_y=return_X_y))
+    return tuple(array[::6] for array in load_pendigits(return_X_y=return_X_y))
 
 
 @pytest.mark.slow

@@ -164,13 +164,13 @@ def fits(rng):
         yield rival.__name__, hash_of(*arrays, model.decision_function(X))
 
 
-def main():
-    hashes = {"instruction set": cpu.chosen()}
+def hashes():
+    found = {"instruction set": cpu.chosen()}
     subjects = stumps, stumps_on_many_rows, trees, many_trees, projections
     for subject in (*subjects, packed_edges, kernel_values, elementary, fits):
-        hashes.update(subject(np.random.default_rng(0)))
-    print(json.dumps(hashes))
+        found.update(subject(np.random.default_rng(0)))
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(hashes()))

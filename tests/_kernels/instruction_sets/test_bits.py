@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import kernel_bits
 import pytest
 from in_process import json_under
 
@@ -15,7 +16,6 @@ from cwboost._kernels.common import cpu
 HEADERS = Path(cwboost.__file__).parent / "_kernels"
 SOURCES = sorted(Path(__file__).parent.glob("*_hashes.c"))
 of_every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 FLAGS = ["-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
 
 
@@ -103,25 +103,19 @@ def test_neon_gives_the_same_bits_under_an_emulator(source, native, tmp_path):
     assert_all_equal(found | native[source])
 
 
-def bits_under(name):
-    """Return hashes under an instruction set: of kernels one by one, and of whole fits."""
-    found = json_under({"CWBOOST_INSTRUCTION_SET": name}, SUPPORT / "kernel_bits.py")
-    assert found.pop("instruction set") == (name or cpu.available()[0])
-    return found
-
-
 @pytest.fixture(scope="module")
-def of_the_widest():
-    """Of the default, which is the widest."""
-    return bits_under("")
+def here():
+    """Hashes of kernels one by one, and of whole fits, under the set in use: the widest."""
+    return kernel_bits.hashes()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", cpu.available()[1:])
-def test_kernels_and_whole_fits_have_the_same_bits(name, of_the_widest):
-    found = bits_under(name)
-    assert len(found) > 70 and found.keys() == of_the_widest.keys()
-    assert [key for key in found if found[key] != of_the_widest[key]] == []
+@pytest.mark.parametrize("name", [name for name in cpu.available() if name != cpu.chosen()])
+def test_kernels_and_whole_fits_have_the_same_bits(name, here):
+    found = json_under({"CWBOOST_INSTRUCTION_SET": name}, kernel_bits.__file__)
+    assert found.pop("instruction set") == name
+    assert len(found) > 70 and found.keys() == here.keys() - {"instruction set"}
+    assert [key for key in found if found[key] != here[key]] == []
 
 
 def test_the_base_runs_everywhere_and_comes_last():

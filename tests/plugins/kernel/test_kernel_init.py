@@ -1,13 +1,10 @@
 """Kernel ridge regression as an init model: what its scores say, and what they depend on."""
 
-import hash_kernel
 import numpy as np
 import pytest
 from cwboost.plugins.kernel import FittedKernel, KernelInit, model
-from in_process import OLD_PROCESSOR, json_under
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
-from threadpoolctl import threadpool_limits
 
 from cwboost import InitContext
 from cwboost.testing import parametrize_with_plugin_checks
@@ -75,14 +72,6 @@ def test_scores_of_sparse_rows_and_in_chunks(digits, monkeypatch):
     assert fitted.scores(X[:0]).shape == (0, 10)
     monkeypatch.setattr(model, "ENTRIES", 3000)
     assert np.array_equal(whole, fitted.scores(X))
-
-
-@pytest.mark.slow
-def test_the_same_bits_whatever_the_kernels_of_blas_and_numpy():
-    """Sums of integers are exact, so that no order of summation shows."""
-    with threadpool_limits(2, "blas"):
-        here = hash_kernel.hashes()
-    assert json_under(OLD_PROCESSOR, hash_kernel.__file__) == here
 
 
 def test_scores_of_two_classes_are_opposite():

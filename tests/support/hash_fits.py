@@ -1,16 +1,19 @@
-"""Prints hashes of fits that hold out more than 10,000 rows, and of what they return.
+"""Prints hashes of fits, and of what they return, as JSON.
 
-OpenBLAS divides vectors of more than 10,000 numbers among its threads.
+Most hold out more than 10,000 rows: OpenBLAS divides longer vectors among its threads.
 """
 
 import hashlib
 import json
 import warnings
+from unittest.mock import patch
 
 import numpy as np
+from cwboost.plugins.kernel import KernelInit, model
+from sklearn.datasets import load_digits
 
 import cwboost
-from cwboost import ProjectionFamily, SklearnFamily, StumpFamily, TreeFamily
+from cwboost import InitContext, ProjectionFamily, SklearnFamily, StumpFamily, TreeFamily
 
 TRAIN, HELD_OUT = 400, 10_500
 FEW = {"random_state": 0, "n_estimators": 6, "early_stopping": True}
@@ -23,7 +26,6 @@ MODELS = {
     "scikit-learn": BARE | {"weak_learner": SklearnFamily(), "early_stopping": "loss"},
     "categories": BARE | {"weak_learner": "tree", "categorical_features": [0]},
 }
-NAMES = [*MODELS, *RIVALS]
 
 
 def hashed(*arrays):
@@ -66,5 +68,29 @@ def hashes(name):
     return found | {"thin": hashed(thin.decision_function(X))}
 
 
+def kernel_models():
+    """Hashes of fits of the kernel model: of all rows, of landmarks, and of some of the rows."""
+    X, y = load_digits(return_X_y=True)
+    order = np.argsort(y, kind="stable")[::6]
+    X, y = X[order], y[order]
+    X[::7, 20] = np.nan
+    context = InitContext(
+        n_classes=10,
+        weight=np.linspace(0.5, 1, len(y)),
+        n_threads=2,
+        folds=np.arange(len(y)) % 5,
+        categorical=np.arange(64) == 30,
+    )
+    for max_landmarks, most in ((2000, 2**14), (100, 2**14), (100, 250)):
+        with patch.object(model, "MOST", most):
+            fitted, scores = KernelInit(max_landmarks).fit(X, y, context)
+        yield hashed(scores, fitted.scores(X, 2), *fitted.arrays().values())
+
+
+def every_hash():
+    found = {name: hashes(name) for name in [*MODELS, *RIVALS]}
+    return found | {"kernel models": list(kernel_models())}
+
+
 if __name__ == "__main__":
-    print(json.dumps({name: hashes(name) for name in NAMES}))
+    print(json.dumps(every_hash()))
