@@ -1,21 +1,14 @@
-"""The family of decision stumps, and its pricer."""
+"""The family of decision stumps, and its pricers."""
 
 from numbers import Integral
 
 import numpy as np
-from cwboost.plugins.stumps.categories import stronger
 from cwboost.plugins.stumps.drawn import DrawingPricer
 from cwboost.plugins.stumps.learners import StumpLearners
 from cwboost.plugins.stumps.monotonic import MonotonicStumpPricer
-from cwboost.plugins.stumps.partitioned import StumpCoordinator
 
 import cwboost
-from cwboost.kernels import (
-    Bins,
-    CategoryFeatures,
-    FeatureSketch,
-    SortedFeatures,
-)
+from cwboost.kernels import Bins, CategoryFeatures, FeatureSketch, SortedFeatures
 
 
 class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
@@ -160,6 +153,27 @@ class CategoryStumpPricer(DrawingPricer):
         if not np.isin(self._categories.features, drawn).any():
             return cwboost.Priced(stumps, found.outputs, found.edges)
         others = search_categories(weights, drawn)
-        learners, edges, is_set = stronger(stumps, found.edges, others)
+        ones = np.ones(len(stumps))
+        of_sets = StumpLearners(
+            feature=others.feature,
+            threshold=0 * ones,
+            polarity=ones,
+            missing=others.missing,
+            n_features=self._n_features,
+            category_sets=others.sets,
+        )
+        is_set = others.edges > found.edges  # thresholds and constants win in a tie
+        best = np.arange(len(stumps)) + len(stumps) * is_set
+        learners = StumpLearners.concatenate([stumps, of_sets]).take(best)
         outputs = np.where(is_set[:, None], others.outputs, found.outputs)
-        return cwboost.Priced(learners, outputs, edges)
+        return cwboost.Priced(learners, outputs, np.maximum(found.edges, others.edges))
+
+
+class StumpCoordinator(cwboost.TreeCoordinator):
+    """Stumps on partitions, as trees of one comparison: between bins, or of category subsets."""
+
+    def choose(self, scales, rng):
+        seed = 0 if self.exact else rng.integers(0, 2**64, dtype=np.uint64)
+        found, sets = yield from self.find_stumps(scales, seed)
+        learners = StumpLearners.of(found, self.bins.n_features, category_sets=sets)
+        return cwboost.Chosen(learners, found.edges / scales)
