@@ -37,20 +37,11 @@ Plugin = WeakLearnerFamily | InitModel
 def bench_plugin(plugin: Plugin, rounds: int, init: str | None = None) -> Iterator[str]:
     """Yield one table per bundled set: errors, log losses, times.
 
-    Parameters
-    ----------
-    plugin : WeakLearnerFamily or InitModel
-    rounds : int
-        Rounds of every model but the default, which chooses them.
-    init : str, optional
-        What these models start from; for an init model, what it is compared with instead.
-
-    Yields
-    ------
-    str
-        Means over `N_SPLITS` splits, with the standard error of the difference from the default.
-        Seconds are processor time of a fit on one thread; the last line compares the plugin's bits
-        at two threads. A set that the plugin refuses has its message instead.
+    Every model but the default, which chooses its own, does the given `rounds` and starts from
+    `init`; for an init model, this is what it is compared with instead. Numbers are means over
+    `N_SPLITS` splits, with the standard error of the difference from the default. Seconds are
+    processor time of a fit on one thread; the last line compares the plugin's bits at two threads.
+    A set that the plugin refuses has its message instead.
     """
     check_number("rounds", rounds, Integral, 1)
     resolve_init(init)  # else the plugin would seem to refuse the name

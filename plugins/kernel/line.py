@@ -20,22 +20,11 @@ POINTS = 12
 
 
 def along_line(codes, origin, landmarks, width: float, coefficients):
-    """Return what each feature adds to the scores between an origin and rows of codes.
+    """Return what each feature adds between an origin and rows of codes, and the origin's scores.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_samples, n_features), dtype float64
-    origin : ndarray of shape (n_features,), dtype float64
-    landmarks : ndarray of shape (n_landmarks, n_features), dtype float64
-    width : float
-    coefficients : ndarray of shape (n_landmarks, n_scores), dtype float64
-
-    Returns
-    -------
-    values : ndarray of shape (n_samples, n_features, n_scores), dtype float64
-    base : ndarray of shape (n_scores,), dtype float64
-        The scores at the origin. With the values of a row they add up to its scores, up to the
-        error of the quadrature.
+    Codes and landmarks, one row each, are float64, and `coefficients` has one row per landmark. The
+    values, (n_samples, n_features, n_scores), and the scores at the origin add up to those of each
+    row, up to the error of the quadrature.
     """
     steps, gaps = codes - origin, origin - landmarks
     apart = 1.0 + np.square(gaps).sum(axis=1) / (TAIL * width)

@@ -12,13 +12,7 @@ BLOCK = 2**22
 def moments(X):
     """Return number, mean, standard deviation and largest magnitude of finite entries per column.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-
-    Returns
-    -------
-    ndarray of shape (4, n_features), dtype float64
+    X is dense or sparse; the result has the shape (4, n_features).
     """
     n_samples, n_features = X.shape
     if sparse.issparse(X):
@@ -54,17 +48,10 @@ def _moments(values, stored, n_samples):
 def centre_and_scale(parts):
     """Return a centre for each feature, and one over its standard deviation.
 
-    Parameters
-    ----------
-    parts : sequence of ndarray of shape (4, n_features)
-        The `moments` of matrices that together hold the examples.
-
-    Returns
-    -------
-    centre, scale : ndarray of shape (n_features,), dtype float64
-        Both 0 for a feature that does not vary. Otherwise the scale is rounded to 12 bits and the
-        centre to a sixteenth of a standard deviation, so that they have the same bits however
-        the sums were taken: dense and sparse copies of the data give the same projections.
+    `parts` are the `moments` of matrices that together hold the examples. Both are 0 for a feature
+    that does not vary. Otherwise the scale is rounded to 12 bits and the centre to a sixteenth of a
+    standard deviation, so that they have the same bits however the sums were taken: dense and
+    sparse copies of the data give the same projections.
     """
     number, mean, deviation, size = np.stack(parts, axis=1)
     size = size.max(axis=0)

@@ -86,12 +86,9 @@ class DerivedLearners(ArrayLearners):
         return cls(n_features=n_features, **parameters, **shared, **blank)
 
     def with_thresholds(self, found) -> DerivedLearners:
-        """Return the learners that a search found on derived features of this batch.
+        """Return the learners that a search on derived features of this batch found.
 
-        Parameters
-        ----------
-        found : cwboost.kernels.FoundStumps
-            `feature` is an index into this batch, or -1 for a constant.
+        `found` is a `FoundStumps` whose `feature` is an index into this batch, -1 for a constant.
         """
         split = found.feature >= 0
         learners = self.take(np.where(split, found.feature, 0))
