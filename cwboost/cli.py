@@ -4,8 +4,6 @@ Exit status: 0 for success, 1 for an error explained by the message, 2 for wrong
 interrupted.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import inspect

@@ -1,7 +1,5 @@
 """Column generation, Algorithm 1: price, add columns, solve the restricted master, stop."""
 
-from __future__ import annotations
-
 from time import perf_counter
 from typing import ClassVar
 

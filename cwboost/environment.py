@@ -1,7 +1,5 @@
 """What cwboost runs on: instruction set, threads, versions."""
 
-from __future__ import annotations
-
 import platform
 from importlib.metadata import version
 

@@ -1,7 +1,5 @@
 """The hooks that a cwboost plugin may implement."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pluggy

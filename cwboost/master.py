@@ -11,8 +11,6 @@ thus the violations (eq. vio). Scaled into the feasible set, R is a point of the
 (eq. mcg-exp-dual), whose value is a lower bound on the optimum.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Every constant of the recipe, with its reason."""
 
-from __future__ import annotations
-
 DEFAULT_INIT = "kernel"
 """The init model of the default: smooth where trees are steps."""
 

@@ -1,7 +1,5 @@
 """Following a holdout run: its log loss by length, and what calibrates models of each length."""
 
-from __future__ import annotations
-
 from math import ceil
 from time import perf_counter
 

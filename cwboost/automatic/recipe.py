@@ -5,8 +5,6 @@ examples has next to no weight, on small data a few such trainings together. `de
 parameters and what a bench measures; nothing else of the data decides.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import ceil, isfinite
 

@@ -1,7 +1,5 @@
 """Three small real data sets that ship with the package, for trials and tests."""
 
-from __future__ import annotations
-
 from importlib import resources
 
 import numpy as np

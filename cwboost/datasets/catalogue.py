@@ -4,8 +4,6 @@ The known figures describe the sources themselves (counts of examples per class,
 deviation of the training values), so that loading detects a truncated, merged or duplicated copy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

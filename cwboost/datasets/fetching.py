@@ -1,7 +1,5 @@
 """Fetching of a data set: download its files, unpack them, compare them with the known figures."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Loading of a data set from a folder, in any of its formats, with checks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

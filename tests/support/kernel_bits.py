@@ -9,6 +9,7 @@ import json
 import numpy as np
 import scipy.sparse as sp
 from cwboost._kernels.common.packed_edges import find_false_edge
+from cwboost._kernels.prediction.trees import TreeEvaluator
 from models import CLASSIFIERS, paper, stages
 from random_trees import random_trees
 from sklearn.datasets import make_classification
@@ -16,7 +17,6 @@ from sklearn.datasets import make_classification
 from cwboost._kernels.common import cpu
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
 from cwboost._kernels.prediction.tree_nodes import padded
-from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.projections.projection import Directions, Panels
 from cwboost.ensemble.shapley import tree_shapley
 from cwboost.families.flat_forms import ThresholdTrees

@@ -1,7 +1,5 @@
 """CIFAR-10, the binary version: per image one byte for the class, then planes of R, G and B."""
 
-from __future__ import annotations
-
 from itertools import takewhile
 from pathlib import Path
 

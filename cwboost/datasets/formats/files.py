@@ -1,7 +1,5 @@
 """What the readers share: find files, open them compressed or not."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The IDX files of MNIST: a big-endian header of type and sizes, then the bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

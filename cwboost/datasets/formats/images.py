@@ -1,7 +1,5 @@
 """Sets of image files: one folder per class, GTSRB."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

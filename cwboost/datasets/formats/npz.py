@@ -1,7 +1,5 @@
 """One compressed NumPy file per data set: arrays under their names, labels 0..K-1."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

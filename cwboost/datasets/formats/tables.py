@@ -1,7 +1,5 @@
 """Text tables of numbers: ISOLET (UCI) and USPS (The Elements of Statistical Learning)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cwboost._kernels.prediction.trees import TreeEvaluator
 from random_trees import random_trees, walked
 
 from cwboost._kernels.prediction.tree_nodes import padded
-from cwboost._kernels.prediction.trees import TreeEvaluator
 
 SPECIAL = [-np.inf, np.inf, -0.0, 0.0, 5e-324, np.nan]
 SIZES = [0, 1, 3, 40, 255, 256, 511, 512, 513, 900]
