@@ -1,7 +1,5 @@
 """Loading of models for a command, and examples that fit them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost.commands import CommandError, InputPath

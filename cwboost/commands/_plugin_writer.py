@@ -1,7 +1,5 @@
 """``cwboost plugins new``: a copy of a template under another name."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@ The list names the sets in the folder, whose figures it compares with those of t
 that can be fetched, and those that must be downloaded by hand.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cwboost.commands import CommandError, InputPath

@@ -3,8 +3,6 @@
 Every classifier has its default settings.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sysconfig

@@ -11,8 +11,6 @@ are right, in 15 bins of equal width. Prediction sets (predict_set) should hold 
 share 1 - alpha of the examples, and be small.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 

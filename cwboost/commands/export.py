@@ -6,8 +6,6 @@ probabilities. Needs onnx.
     cwboost export model.cwb --onnx model.onnx
 """
 
-from __future__ import annotations
-
 from cwboost.commands import CommandError, InputPath, OutputPath
 from cwboost.commands._models import load
 from cwboost.support.files import replacing

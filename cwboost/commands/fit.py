@@ -20,8 +20,6 @@ held-out error, after the model is saved; --held-out 0 saves its time.
     cwboost fit train.csv model.cwb --valid 0.2 --set early_stopping=True --history history.csv
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import sys

@@ -11,8 +11,6 @@ the first round; that of a shared tree is the sum over the classes.
     cwboost inspect model.cwb --json > model.json
 """
 
-from __future__ import annotations
-
 import json
 
 from cwboost.commands import CommandError, InputPath

@@ -4,8 +4,6 @@ The exit status is 1 if a plugin failed to load. ``cwboost plugins new NAME`` wr
 start from, ``check NAME`` runs the conformance suite, ``bench NAME`` compares it with the default.
 """
 
-from __future__ import annotations
-
 import os
 
 from cwboost.commands import OutputPath

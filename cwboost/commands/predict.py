@@ -6,8 +6,6 @@ order. With --label, or with labels in an NPZ file, the command also prints the 
 examples that have a label. Of an NPZ file with X_train and X_test, the test part is predicted.
 """
 
-from __future__ import annotations
-
 import csv
 import sys
 from contextlib import nullcontext

@@ -4,8 +4,6 @@ Finished runs are not repeated: after an interruption, the same command continue
 sets are reported and never replaced by others; VOWEL and PENDIGITS come with the package.
 """
 
-from __future__ import annotations
-
 from cwboost.commands import CommandError, InputPath, add_run_arguments
 from cwboost.support.extras import extra
 

@@ -1,7 +1,5 @@
 """Partitions on the workers of a Dask cluster, as actors; lost ones are rebuilt."""
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from concurrent.futures import CancelledError

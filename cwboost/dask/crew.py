@@ -1,7 +1,5 @@
 """All partitions together: one exchange asks every worker and merges the replies."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import reduce
 

@@ -1,7 +1,5 @@
 """Held-out examples on the workers: their scores come to the client after every round."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

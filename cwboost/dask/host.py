@@ -1,7 +1,5 @@
 """What lives on a worker: the partitions it holds, and the replies it makes of theirs."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Examples that the client has a list of: some of many, in whole groups, without their features."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The restricted master over partitions: coefficients here, the rows of R with the partitions."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 from functools import reduce
 

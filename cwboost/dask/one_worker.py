@@ -1,7 +1,5 @@
 """A fit on one worker, for data that fit there: that of one machine, which the client follows."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from time import perf_counter

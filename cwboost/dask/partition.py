@@ -4,8 +4,6 @@ Its methods are the operations that the driver sends. Those that change its stat
 so that a lost partition is rebuilt by repeating them.
 """
 
-from __future__ import annotations
-
 from hashlib import sha1
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """From the reports of all partitions to the problem they share."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Column generation on partitions: a conversation prices, tables of one layer come back."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,8 +11,6 @@ has one entry, this is the Shapley value of a stump. The value of an example is 
 background examples; of these, only those on the other side of the threshold count.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,7 +1,5 @@
 """The model while training adds to it: the same for column generation and for its rivals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Inspection of a fitted model: the columns of a class, scores by feature."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

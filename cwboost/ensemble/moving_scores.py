@@ -1,7 +1,5 @@
 """Scores of a fixed set of examples that follow the coefficients of a growing ensemble."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cwboost._kernels.prediction.votes import add_votes

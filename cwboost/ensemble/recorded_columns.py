@@ -1,7 +1,5 @@
 """Which learner stands behind each column of the restricted master."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

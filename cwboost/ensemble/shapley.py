@@ -1,7 +1,5 @@
 """Shapley values of scores: how much each feature moves a score from the mean of a background."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Weak learners as tables: one row per node, or per learner in words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks of parameters."""
 
-from __future__ import annotations
-
 import re
 from contextlib import contextmanager
 from numbers import Integral, Real

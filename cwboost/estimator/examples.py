@@ -1,7 +1,5 @@
 """The arguments of `fit`, and the examples that they hold: checked, encoded, sorted by class."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Names of the rules by which scores become class scores and probabilities, for export."""
 
-from __future__ import annotations
-
 
 def export_rule(name: str):
     """Decorate a method with the name of its rule; a method that overrides it has none."""

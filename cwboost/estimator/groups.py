@@ -4,8 +4,6 @@ Either is a key of 64 bits per example. A key depends on the values alone, so th
 several machines agree on it without an exchange.
 """
 
-from __future__ import annotations
-
 from hashlib import blake2b
 
 import numpy as np

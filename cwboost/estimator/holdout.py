@@ -1,7 +1,5 @@
 """Holdout runs: trainings in which some examples have next to no weight, and are followed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The start of boosting: an init model is fitted, its scores become an offset of the margins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

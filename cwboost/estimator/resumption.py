@@ -1,7 +1,5 @@
 """Taking up training where an earlier fit ended: bit for bit, or from its coefficients."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Callbacks of scikit-learn, from its version 1.9 on: a fit is a task, with one task per round."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

@@ -10,8 +10,6 @@ Examples of a group stay together; without groups, those of equal features do. A
 scikit-learn replaces the draw.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import replace

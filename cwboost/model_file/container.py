@@ -4,8 +4,6 @@ It holds no code and names none. `read` assumes a hostile file: it checks declar
 shapes against limits before it allocates memory. docs/model_file.md describes the members.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import math

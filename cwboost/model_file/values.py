@@ -4,8 +4,6 @@ Plain JSON values represent themselves. Any other value is an object with its ki
 What the encoder writes, the decoder reads: both keep the same limits.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence, Set

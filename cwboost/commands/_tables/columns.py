@@ -1,7 +1,5 @@
 """Columns of numbers, of categories and of dates, or an error that has the name of the column."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labels and features from the columns of a file."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

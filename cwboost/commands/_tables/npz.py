@@ -1,7 +1,5 @@
 """Reading of NPZ files."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The arguments for reading a file of examples, and the reading itself."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import fields

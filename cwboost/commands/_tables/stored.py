@@ -1,7 +1,5 @@
 """The columns of a text or Parquet file, and what its first line holds."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from itertools import count

@@ -1,7 +1,5 @@
 """How numbers, dates, amounts and missing values are written."""
 
-from __future__ import annotations
-
 import numpy as np
 
 MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nat"]

@@ -1,7 +1,5 @@
 """Dask collections: checks, one task per partition, lazy predictions."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import dask

@@ -4,8 +4,6 @@ Every partition lists its columns and their categories; the categories of all ar
 model; every partition then gets them to encode its columns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Probabilities from scores: softmax of the scores times a scale."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

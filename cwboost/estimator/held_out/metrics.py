@@ -1,7 +1,5 @@
 """Measures of a model on held-out examples, by name, by scikit-learn scorer or by function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Scores of held-out examples, followed round by round."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

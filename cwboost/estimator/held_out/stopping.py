@@ -1,7 +1,5 @@
 """Early stopping: when to end training, and which rounds the model keeps."""
 
-from __future__ import annotations
-
 from math import ceil
 from numbers import Integral
 

@@ -1,7 +1,5 @@
 """Encoding of columns of categories as codes, which are learned in fit and kept with the model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import narwhals as nw

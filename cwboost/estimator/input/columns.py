@@ -1,7 +1,5 @@
 """Columns of arrays and frames: what they hold, and their values; narwhals reads the frames."""
 
-from __future__ import annotations
-
 import datetime
 import reprlib
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Sets of features that may interact, as users write them, in the form that families read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Class labels as users have them: they keep type and identity, whatever container they are in."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Monotonic constraints, as users write them, in the form that families read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 import numpy as np
