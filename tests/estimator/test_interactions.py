@@ -13,10 +13,11 @@ SETS = {
     "pairwise": "pairwise",
     "no_interactions": "no_interactions",
 }
+PAIRS = [(a, b) for a in range(6) for b in range(a)]
 ALLOWED = {
     "disjoint": [{0, 1}, {2, 3}, {4, 5}],
     "overlapping": [{0, 1}, {1, 2}, {3}, {4, 5}],
-    "pairwise": [{a, b} for a in range(6) for b in range(a)],
+    "pairwise": [{a, b} for a, b in PAIRS],
     "no_interactions": [{a} for a in range(6)],
 }
 
@@ -57,19 +58,21 @@ def mixed_difference(clf, X, one, other):
 @pytest.mark.parametrize("make", [CWBoostClassifier, paper], ids=["stagewise", "total"])
 def test_no_path_and_no_score_mixes_features_of_different_sets(frame, make, kind):
     X, y = frame
-    clf = make("tree", n_estimators=25, random_state=0)
-    pairs = [(a, b) for a in range(6) for b in range(a)]
-    free = clf.fit(X, y)
-    assert max(map(len, paths(free))) > 2
-    assert min(mixed_difference(free, X, *pair) for pair in pairs) > 1e-6
     clf = make("tree", n_estimators=25, random_state=0, interaction_cst=SETS[kind]).fit(X, y)
     found = list(paths(clf))
     assert all(any(path <= own for own in ALLOWED[kind]) for path in found)
     assert max(map(len, found)) == max(map(len, ALLOWED[kind]))
-    for pair in pairs:
+    for pair in PAIRS:
         kept_apart = not any(set(pair) <= own for own in ALLOWED[kind])
         assert not kept_apart or mixed_difference(clf, X, *pair) < 1e-9
     assert clf.score(X, y) > 0.9 and clf.init_ is None
+
+
+def test_without_them_all_features_mix(frame):
+    X, y = frame
+    clf = paper("tree", n_estimators=25).fit(X, y)
+    assert max(map(len, paths(clf))) > 2
+    assert min(mixed_difference(clf, X, *pair) for pair in PAIRS) > 1e-6
 
 
 def test_every_family_keeps_or_refuses_them(frame, tmp_path):

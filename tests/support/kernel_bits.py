@@ -21,14 +21,7 @@ from cwboost._kernels.projections.projection import Directions, Panels
 from cwboost.ensemble.shapley import tree_shapley
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.outputs import pack_outputs
-from cwboost.kernels import (
-    TREE_CRITERIA,
-    BinnedMatrix,
-    SortedFeatures,
-    TreeGrower,
-    exp,
-    log,
-)
+from cwboost.kernels import TREE_CRITERIA, BinnedMatrix, SortedFeatures, TreeGrower, exp, log
 
 
 def hash_of(*arrays):

@@ -11,10 +11,7 @@ from cwboost.plugins.stumps import StumpFamily
 from models import context, paper, stages
 
 import cwboost
-from cwboost import (
-    FamilyFault,
-    PricingRequest,
-)
+from cwboost import FamilyFault, PricingRequest
 from cwboost.datasets import load_vowel
 from cwboost.families.sealing.pricer import CHECK_EVERY, bind_family
 
