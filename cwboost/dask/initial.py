@@ -14,7 +14,7 @@ from cwboost.dask.listing import Listing
 from cwboost.estimator.groups import keys_of
 from cwboost.estimator.problem import Holder, Problem
 from cwboost.estimator.splits import N_FOLDS
-from cwboost.families.sealing.sample import Sample, checked_rows
+from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
 from cwboost.support.samples import evenly_spaced
 
 MOST = 2**14
@@ -75,10 +75,11 @@ def shared_examples(crew: Crew, setup: Setup, found: Listing) -> SharedExamples:
 
 def sample_of_partitions(crew: Crew, setup: Setup) -> Sample:
     """Return examples on which learners are checked and importances computed."""
-    wanted = checked_rows(setup.n_total)
+    wanted = evenly_spaced(setup.n_total, N_CHECKED_ROWS)
     parts = crew.collect(examples_of, setup.encoding, setup, wanted).values()
-    places, X = np.concatenate([part.places for part in parts]), joined([part.X for part in parts])
-    return Sample(X[np.argsort(places)])
+    order = np.argsort(np.concatenate([part.places for part in parts]))
+    weight = np.concatenate([part.weight for part in parts])[order]
+    return Sample(joined([part.X for part in parts])[order], weight=weight)
 
 
 def examples_of(chunk: Chunk, setup: Setup, wanted: np.ndarray) -> PartitionExamples | None:

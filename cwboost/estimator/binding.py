@@ -35,7 +35,7 @@ class Binder:
         n_threads: int,
         constraints: Mapping[str, Any] = MappingProxyType({}),
     ):
-        self._size = effective_size(problem.weight)
+        self._size, self._weight = effective_size(problem.weight), problem.weight
         self._schema = schema
         self._n_targets, self._n_threads = n_targets, n_threads
         given = {
@@ -52,7 +52,8 @@ class Binder:
         if again is not None:
             return again
         self._first = None  # and with it what it keeps of X
-        first = bind_family(self._schema.family, problem.holder.X, context, problem.rows)
+        X, rows = problem.holder.X, problem.rows
+        first = bind_family(self._schema.family, X, context, rows, self._weight)
         if releases and first.rebound(context) is not None:
             problem.holder.release()
         self._first = first

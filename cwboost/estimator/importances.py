@@ -8,7 +8,7 @@ import numpy as np
 
 from cwboost.ensemble.shapley import UnsplitError, shapley_values
 from cwboost.fitted_model import FittedModel
-from cwboost.support.samples import evenly_spaced
+from cwboost.support.samples import spaced_by_weight
 
 MOST_ROWS = 128
 """Largest number of examples; more change no rank on twenty tables."""
@@ -24,7 +24,7 @@ MOST_POINTS = 2
 """Of quadrature: their error is a hundredth of that of the choice of examples."""
 
 
-def with_importances(model: FittedModel, X) -> FittedModel:
+def with_importances(model: FittedModel, X, weight) -> FittedModel:
     """Return a model with the share of each feature in the squares of its SHAP values.
 
     Parameters
@@ -33,6 +33,7 @@ def with_importances(model: FittedModel, X) -> FittedModel:
     X : ndarray or sparse matrix of shape (n_samples, n_features)
         Training examples, of which some are used: also as the background of learners that know
         none.
+    weight : ndarray of shape (n_samples,), float64, > 0
 
     Returns
     -------
@@ -40,12 +41,14 @@ def with_importances(model: FittedModel, X) -> FittedModel:
         With importances of sum 1, or zeros if no feature moves a score; with None if there are no
         SHAP values of all of the score.
     """
-    values = _values(model, X[evenly_spaced(X.shape[0], _n_rows(model, X.shape[1]))])
+    rows, weight = spaced_by_weight(weight, _n_rows(model, X.shape[1]))
+    values = _values(model, X[rows])
     if values is None:
         return replace(model, importances=None)
     # Relative to the largest, so that no square overflows.
     largest = max(values.max(initial=0.0), -values.min(initial=0.0))
     values /= largest or 1.0
+    values *= np.sqrt(weight / weight.max())[:, None, None]
     squares = np.square(values, out=values).sum(axis=(0, 2))
     return replace(model, importances=squares / (squares.sum() or 1.0))
 

@@ -31,8 +31,8 @@ class ModelOutcome:
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes of the rounds that the model keeps, by name."""
         attributes = self._attributes(stop_reason)
-        sample = self.training.pricer.sample
-        return attributes | {"model_": with_importances(attributes["model_"], sample.X)}
+        sample, model = self.training.pricer.sample, attributes["model_"]
+        return attributes | {"model_": with_importances(model, sample.X, sample.weight)}
 
     def _attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return them without importances."""

@@ -32,6 +32,21 @@ def test_importances_are_the_shares_of_squared_shap_values(family):
     assert clf.feature_importances_[2:].sum() > 0.8  # petals tell the species apart
 
 
+@pytest.mark.parametrize(("n", "atol"), [(100, 1e-9), (1000, 0.05)])
+@pytest.mark.parametrize("way", ["fit", "refit", "thin"])
+def test_examples_count_for_importances_by_their_weight(n, atol, way):
+    rng = np.random.default_rng(0)
+    X, weight = rng.random((n, 3)), np.exp(2 * rng.normal(size=n))
+    y = X[:, 0] + rng.random(n) > 1
+    light = weight < 1
+    y[light] = X[light, 1] > 0.5
+    clf = CWBoostClassifier(init=None, n_estimators=10, random_state=0).fit(X, y, weight)
+    if way != "fit":
+        clf = getattr(clf, way)(X, y, weight, **{"C": 1e3} if way == "thin" else {})
+    squares = np.sum(weight[:, None, None] * np.square(clf.shap_values(X).values), axis=(0, 2))
+    np.testing.assert_allclose(clf.feature_importances_, squares / squares.sum(), atol=atol)
+
+
 @pytest.mark.parametrize("most_outputs, n_rows", [(2**26, 128), (1, 32)])
 def test_importances_of_large_trees_are_those_of_fewer_rows(monkeypatch, most_outputs, n_rows):
     monkeypatch.setattr("cwboost.estimator.importances.MOST_OUTPUTS", most_outputs)

@@ -29,12 +29,15 @@ CHECK_EVERY = 64
 UINT8, INT8, INT32, FLOAT64 = map(np.dtype, (np.uint8, np.int8, np.int32, np.float64))
 
 
-def bind_family(family: WeakLearnerFamily, X, context: BindContext, rows=None) -> SealedPricer:
+def bind_family(
+    family: WeakLearnerFamily, X, context: BindContext, rows=None, weight=None
+) -> SealedPricer:
     """Bind a family to a read-only view of a training matrix, and seal its pricer.
 
-    The examples are those of `rows`, in this order; None takes all.
+    The examples are those of `rows`, in this order; None takes all. By `weight`, None for ones,
+    some are drawn on which the results are checked.
     """
-    sample, where = Sample(X, rows), lambda: f"bind of {family_source(family)}"
+    sample, where = Sample(X, rows, weight), lambda: f"bind of {family_source(family)}"
     if rows is None:
         pricer = noted(where, family.bind, read_only(X), context)
     else:

@@ -5,26 +5,23 @@ import copy
 import numpy as np
 from scipy import sparse
 
+from cwboost.support.samples import spaced_by_weight
+
 N_CHECKED_ROWS = 128
 """Number of examples on which outputs are computed again."""
 
 
-def checked_rows(n_samples: int) -> np.ndarray:
-    """Return the places of the examples of a `Sample`, ascending, among all."""
-    n = min(n_samples, N_CHECKED_ROWS)
-    return np.sort(np.random.default_rng(0).choice(n_samples, n, replace=False))
-
-
 class Sample:
-    """Read-only copies of `N_CHECKED_ROWS` training examples: always the same places.
+    """Read-only copies of `N_CHECKED_ROWS` training examples, evenly spaced by weight.
 
     The examples are the `rows` of X, or all of it. The attribute `rows` has the places among these,
-    ascending; `n_samples` is their number.
+    ascending, and `weight` the weights that they stand for; `n_samples` is the number of all.
     """
 
-    def __init__(self, X, rows=None):
+    def __init__(self, X, rows=None, weight=None):
         self.n_samples = X.shape[0] if rows is None else len(rows)
-        self.rows = checked_rows(self.n_samples)
+        weight = np.ones(self.n_samples) if weight is None else weight
+        self.rows, self.weight = spaced_by_weight(weight, N_CHECKED_ROWS)
         self.X = read_only(X[self.rows if rows is None else rows[self.rows]])
 
 
