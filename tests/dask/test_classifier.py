@@ -104,7 +104,7 @@ def test_frames_with_unknown_and_empty_chunks(client, fitted):
     frame = dd.from_pandas(frame, npartitions=3)
     frame = dd.concat([frame, frame[frame.f0 > 1e6]])
     columns = frame[[f"f{i}" for i in range(10)]]
-    model = DaskCWBoostClassifier(**PARAMETERS).fit(columns, frame.label)
+    model = DaskCWBoostClassifier(**PARAMETERS).fit(columns, frame[["label"]])
     assert list(model.feature_names_in_) == list(columns.columns)
     found = model.predict_proba(columns).compute()
     assert list(found.columns) == list(model.classes_)

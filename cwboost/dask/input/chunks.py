@@ -63,7 +63,7 @@ def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
     if chunk.is_checked:
         return chunk
     X = encoding.matrix(chunk.X)
-    labels = read_labels(chunk.y) if len(chunk.y) else np.asarray(chunk.y)
+    labels = read_labels(chunk.y) if len(chunk.y) else np.ravel(chunk.y)
     y, weight = _vector("y", labels, X.shape[0]), None
     if chunk.weight is not None:
         weight = check_weight(_vector("sample_weight", chunk.weight, X.shape[0]), X.shape[0])
