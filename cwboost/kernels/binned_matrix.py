@@ -42,7 +42,8 @@ class BinnedMatrix:
     Raises
     ------
     ValueError
-        For a `max_bins` out of range, 2**31 rows or more, or a sparse matrix that is malformed.
+        For a `max_bins` out of range, 2**31 rows or more, `bins` or `rows` of another matrix, or a
+        sparse matrix that is malformed.
     """
 
     def __init__(
@@ -56,6 +57,10 @@ class BinnedMatrix:
         self.n_threads = usable_threads(n_threads)
         if bins is None:
             bins = Bins.of(X, max_bins, self.n_threads, n_categories)
+        if bins.n_features != self.n_features:
+            raise ValueError(f"bins must be of {self.n_features} features, got {bins.n_features}")
+        if rows is not None and len(rows) != self.n_rows:
+            raise ValueError(f"rows must permute the {self.n_rows} rows of X, got {len(rows)}")
         self.bins = bins
         self._check_categories(X, max_bins)
         self._lists, self._may_list = None, bins.usable

@@ -6,6 +6,7 @@ import numpy as np
 
 from cwboost._kernels.stumps.categories import category_sums
 from cwboost.kernels.category_sets import CategorySets, check_codes
+from cwboost.kernels.matrices import readable_weights
 from cwboost.kernels.threads import usable_threads
 
 MAX_TURNS = 64
@@ -59,7 +60,8 @@ class CategoryFeatures:
     Raises
     ------
     ValueError
-        If a column holds something else than its codes.
+        If a column holds something else than its codes, or the lengths of `features` and
+        `n_categories` differ.
 
     Notes
     -----
@@ -71,6 +73,11 @@ class CategoryFeatures:
     def __init__(self, X, features, n_categories, n_threads: int = 1):
         self.features = np.asarray(features, dtype=np.int64)
         self.n_categories = np.asarray(n_categories, dtype=np.int64)
+        if len(self.features) != len(self.n_categories):
+            raise ValueError(
+                f"n_categories must have {len(self.features)} entries, one per entry of features, "
+                f"got {len(self.n_categories)}"
+            )
         self.n_samples = X.shape[0]
         self.n_threads = usable_threads(n_threads)
         self.codes = np.empty((len(self.features), self.n_samples), dtype=np.int32)
@@ -133,7 +140,10 @@ class CategoryFeatures:
             columns = np.flatnonzero(np.isin(self.features, features))
         sizes = self.n_categories[columns] + 1  # and the missing values
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        weights = readable_weights(weights, self.n_samples)
         sums = category_sums(weights, self.codes, columns, starts, self.n_threads)
+        if not np.isfinite(sums).all():
+            raise ValueError("weights must be finite and sum to a finite number")
         return columns, starts, sums
 
     def _found(self, columns, signs, edges) -> FoundCategories:

@@ -29,6 +29,28 @@ def readable(X) -> np.ndarray:
     return X
 
 
+def readable_weights(weights, n_samples: int) -> np.ndarray:
+    """Return weights as the searches for stumps read them; a ValueError for another shape.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_targets, n_samples)
+    n_samples : int
+
+    Returns
+    -------
+    ndarray of shape (n_targets, n_samples), dtype float64
+        The last axis is contiguous, rows may be padded.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.ndim != 2 or weights.shape[0] == 0 or weights.shape[1] != n_samples:
+        raise ValueError(f"weights must have shape (n_targets, {n_samples}), got {weights.shape}")
+    step, width = weights.strides
+    if width == weights.itemsize and step % width == 0 and weights.flags.aligned:
+        return weights
+    return np.array(weights, order="C")
+
+
 def canonical_csr(X):
     """Return the sparse matrix `X` as CSR, checked; see `canonical`."""
     return canonical(X, "csr")

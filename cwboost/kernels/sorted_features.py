@@ -8,7 +8,7 @@ from scipy import sparse
 from cwboost._kernels.common.short_arrays import ascends_within
 from cwboost._kernels.stumps.search import StumpSearch
 from cwboost._kernels.stumps.sorted_columns import SortedColumns
-from cwboost.kernels.matrices import canonical_csc, readable
+from cwboost.kernels.matrices import canonical_csc, readable, readable_weights
 from cwboost.kernels.threads import usable_threads
 
 
@@ -125,7 +125,7 @@ class SortedFeatures:
         ValueError
             If `weights` have another shape, or the sum of their absolute values is not finite.
         """
-        weights = self._weights(weights)
+        weights = readable_weights(weights, self.n_samples)
         return FoundStumps(*self._search.search(weights, self._columns(features), self.n_threads))
 
     def search_shared(self, weights, features=None) -> FoundStumps:
@@ -147,7 +147,7 @@ class SortedFeatures:
         ValueError
             As `search`.
         """
-        weights = self._weights(weights)
+        weights = readable_weights(weights, self.n_samples)
         return FoundStumps(
             *self._search.search_shared(weights, self._columns(features), self.n_threads)
         )
@@ -164,15 +164,3 @@ class SortedFeatures:
                 f"features must be in [0, {self.n_features}), got {features[0]}..{features[-1]}"
             )
         return features
-
-    def _weights(self, weights) -> np.ndarray:
-        weights = np.asarray(weights, dtype=np.float64)
-        if weights.ndim != 2 or weights.shape[0] == 0 or weights.shape[1] != self.n_samples:
-            raise ValueError(
-                f"weights must have shape (n_targets, {self.n_samples}), got {weights.shape}"
-            )
-        step, width = weights.strides
-        if width == weights.itemsize and step % width == 0 and weights.flags.aligned:
-            return weights
-        weights = readable(weights)
-        return weights if weights.strides[1] == weights.itemsize else np.ascontiguousarray(weights)

@@ -26,6 +26,11 @@ class TreeScores:
     def __init__(self, nodes: Mapping[str, np.ndarray], coef: sparse.csr_array | None = None):
         self.nodes = dict(nodes)
         self._coef, self._n_zeros = coef, 0
+        n_trees = len(self.nodes["offsets"]) - 1
+        if coef is not None and coef.shape[0] != n_trees:
+            raise ValueError(
+                f"coef must have one row for each of the {n_trees} trees, got shape {coef.shape}"
+            )
         if coef is not None and self.nodes["output"].ndim == 2:
             self._n_zeros = coef.shape[1] - self.nodes["output"].shape[1]
             self._coef = padded(coef[:, self._n_zeros :].toarray())

@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import cwboost
 from cwboost.families.joined_trees import join_trees
-from cwboost.kernels import CategorySets, inverse_factor
+from cwboost.kernels import (
+    BinnedMatrix,
+    CategoryFeatures,
+    CategorySets,
+    SortedFeatures,
+    TreeScores,
+    inverse_factor,
+)
 from cwboost.kernels.projector import LEAF
 
 
@@ -49,6 +57,46 @@ def test_wrong_sets_are_refused(stumps):
     in_leaf = np.where(np.arange(len(start)) > 1, nodes["set_bits"].size, 0)
     with pytest.raises(ValueError, match="category_sets"):
         cwboost.ThresholdTrees.from_nodes(nodes | {"set_start": in_leaf}).check(3)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "categories"])
+@pytest.mark.parametrize("method", ["search", "search_shared"])
+def test_searches_read_weights_of_any_layout_and_refuse_others(kind, method):
+    rng = np.random.default_rng(0)
+    X, weights = rng.integers(0, 5, size=(70, 3)).astype(float), rng.normal(size=(4, 70))
+    numbers, categories = SortedFeatures(X), CategoryFeatures(X, [0, 2], [5, 5])
+    search = getattr(numbers if kind == "numbers" else categories, method)
+    expected = search(weights)
+    padded = np.pad(weights, ((0, 0), (0, 9)))[:, :70]
+    backwards = weights[:, ::-1].copy()[:, ::-1]
+    spread = np.repeat(weights, 2, axis=1)[:, ::2]
+    layouts = np.asfortranarray(weights), padded, backwards, spread, weights.astype(">f8")
+    for layout in (*layouts, weights.tolist()):
+        found = search(layout)
+        np.testing.assert_array_equal(found.edges, expected.edges)
+        np.testing.assert_array_equal(found.outputs, expected.outputs)
+    for wrong in (weights[:, 1:], np.tile(weights, 9), weights[0], weights[:0]):
+        with pytest.raises(ValueError, match=r"weights must have shape \(n_targets, 70\), got"):
+            search(wrong)
+    for odd in (np.nan, np.inf, -np.inf):
+        with pytest.raises(ValueError, match="weights must be finite"):
+            search(np.where(weights == weights[1, 2], odd, weights))
+
+
+def test_arrays_that_belong_to_another_matrix_are_refused(stumps):
+    X = np.ones((6, 2))
+    with pytest.raises(ValueError, match=r"n_categories must have 2 entries.* got 1"):
+        CategoryFeatures(X, [0, 1], [2])
+    for n_features in (1, 3):
+        with pytest.raises(ValueError, match=f"bins must be of 2 features, got {n_features}"):
+            BinnedMatrix(X, BinnedMatrix(np.ones((6, n_features))).bins)
+    for n_rows in (5, 12):
+        with pytest.raises(ValueError, match=f"rows must permute the 6 rows of X, got {n_rows}"):
+            BinnedMatrix(X, rows=np.arange(n_rows) % 6)
+    trees, _, _ = stumps
+    for n_trees in (3, 5):
+        with pytest.raises(ValueError, match="coef must have one row for each of the 4 trees"):
+            TreeScores(trees.nodes(), sparse.csr_array((n_trees, 3)))
 
 
 @pytest.mark.parametrize("m", [1, 5, LEAF, LEAF + 1, 3 * LEAF + 7])
