@@ -18,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from cwboost.families.arrays import check_arrays
 from cwboost.families.discovery import get_init
 from cwboost.families.init_contract import FittedInit, InitContext, InitModel
+from cwboost.families.sealing.faults import check_array
 from cwboost.kernels import Projector, log
 from cwboost.support.warnings import warn_caller
 
@@ -49,13 +50,10 @@ def _has_probabilities(spec) -> bool:
 
 def checked_scores(scores, model: InitModel, shape) -> np.ndarray:
     """Return scores of an init model; raise a ValueError unless they are finite, of a shape."""
-    if not isinstance(scores, np.ndarray) or scores.dtype != np.float64 or scores.shape != shape:
-        raise ValueError(
-            f"init model {model.name!r}: scores must be a float64 array of shape {shape}, got "
-            f"{getattr(scores, 'dtype', type(scores).__name__)} {getattr(scores, 'shape', '')}"
-        )
+    what = f"init model {model.name!r}: scores"
+    check_array(what, scores, np.dtype(np.float64), shape, ValueError)
     if not np.isfinite(scores).all():
-        raise ValueError(f"init model {model.name!r}: scores must be finite")
+        raise ValueError(f"{what} must be finite")
     return scores
 
 

@@ -28,15 +28,7 @@ def threads_of_jobs(n_jobs: int | None) -> int:
     A positive number is taken as it is. None is what joblib's context gives, 1 outside of one;
     -1 is all threads that are left, -2 all but one. Neither exceeds what OpenMP offers: the
     variable ``OMP_NUM_THREADS``, which joblib sets in its workers, or a limit of threadpoolctl.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        Not 0.
-
-    Returns
-    -------
-    int
+    `n_jobs` is not 0.
     """
     if n_jobs is None:
         return min(effective_n_jobs(None), max_threads())

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.families.init_models import checked_scores
-from cwboost.families.sealing.faults import add_note
+from cwboost.families.sealing.faults import add_note, check_array
 from cwboost.testing.material import (
     as_bytes,
     categories,
@@ -180,8 +180,7 @@ def check_shapley_values(model):
         values, base = found
         scores = made.scores(X)
         shape = (*X.shape, scores.shape[1])
-        assert values.dtype == np.float64, f"values must be float64, got {values.dtype}"
-        assert values.shape == shape, f"values must have shape {shape}, got {values.shape}"
+        check_array("values", values, np.dtype(np.float64), shape, AssertionError)
         total, size = base + values.sum(axis=1), np.abs(scores).max() + np.abs(values).max()
         assert np.allclose(total, scores, rtol=0, atol=1e-9 * size), "values must add up to scores"
         one = made.shapley_values(X[:1], background)[0]

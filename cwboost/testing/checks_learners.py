@@ -11,6 +11,7 @@ from scipy import sparse
 
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.examination import NAME
+from cwboost.families.sealing.faults import check_array
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.sample import read_only
 from cwboost.testing.material import (
@@ -130,8 +131,7 @@ def check_scores(family):
     }
     for what, scores in found.items():
         rows = expected[: len(scores)]
-        assert scores.dtype == np.float64, f"{what}: dtype must be float64, got {scores.dtype}"
-        assert scores.shape == rows.shape, f"{what}: shape must be {rows.shape}"
+        check_array(what, scores, np.dtype(np.float64), rows.shape, AssertionError)
         error = np.abs(scores - rows).max()
         assert error <= slack, f"{what}: differs from outputs @ coef by {error}"
     for what, scores in (

@@ -24,6 +24,7 @@ from cwboost.families.contract import (
 from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_scores
 from cwboost.families.outputs import unpack_outputs
+from cwboost.families.sealing.faults import check_array
 from cwboost.families.sealing.pricer import SealedPricer, check_priced
 from cwboost.families.sealing.sample import Sample, read_only
 
@@ -229,11 +230,9 @@ def is_randomised(family: WeakLearnerFamily) -> bool:
 
 def assert_signs(outputs, shape, what: str, is_graded: bool = False) -> None:
     """Assert that outputs are an int8 array of this shape; of -1 and +1, unless graded."""
-    assert isinstance(outputs, np.ndarray), f"{what} must be an ndarray, got {type(outputs)}"
-    assert outputs.dtype == np.int8, f"{what}: dtype must be int8, got {outputs.dtype}"
     if is_graded:  # one output per score
-        shape = *shape, *outputs.shape[2:]
-    assert outputs.shape == shape, f"{what}: shape must be {shape}, got {outputs.shape}"
+        shape = *shape, *np.shape(outputs)[2:]
+    check_array(what, outputs, np.dtype(np.int8), shape, AssertionError)
     values = np.unique(outputs)
     is_sound = values > -128 if is_graded else np.isin(values, (-1, 1))
     assert is_sound.all(), f"{what}: values must be -1 and +1, got {values}"

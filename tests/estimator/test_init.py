@@ -186,5 +186,5 @@ class Broken(InitModel):
 @pytest.mark.parametrize("scores", [np.zeros((3, 2)), np.full((40, 2), np.nan), "none"])
 def test_scores_of_a_broken_init_model_are_named(scores):
     X, y = np.arange(80.0).reshape(40, 2), np.arange(40) % 2
-    with pytest.raises(ValueError, match="init model 'broken': scores must be"):
+    with pytest.raises(ValueError, match="init model 'broken': scores must"):
         CWBoostClassifier("stump", init=Broken(scores), n_estimators=2).fit(X, y)

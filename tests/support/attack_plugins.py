@@ -354,7 +354,7 @@ FAULTS = {
          "edges", r"values must be -1 and \+1, got \[0 1"),
         ("return (outputs > 0).astype(np.int8)",
          "rows", r"values must be -1 and \+1, got \[0 1"),
-        ("return outputs.astype(float)", "edges", "dtype must be int8, got float64"),
+        ("return outputs.astype(float)", "edges", "must have dtype int8 and shape"),
         ("return outputs if X.shape[0] > 1 else -outputs",
          "rows", "predictions differ: one row at a time"),
         ("outputs[len(outputs) // 2 + 1 :: 2] = 1\nreturn outputs",
@@ -446,7 +446,7 @@ FAULTS_OF_INIT = {
     "return -distances": [
         ("return distances", "scores_rise_with_the_class", "for 0% of the examples, by chance"),
         ("return -distances.astype(np.float32)",
-         "scores_of_every_matrix", "scores must be a float64 array"),
+         "scores_of_every_matrix", "scores must have dtype float64"),
         ("return -distances + distances.mean(axis=0)",
          "rows", "predictions differ: one row at a time"),
     ],
