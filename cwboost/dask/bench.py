@@ -32,7 +32,7 @@ from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.outcome import BoostingOutcome
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.plan import Plan
-from cwboost.estimator.problem import check_groups, checksum_of
+from cwboost.estimator.problem import check_groups
 from cwboost.estimator.resumption import PreviousFit, check_continues
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.splits import Split
@@ -137,11 +137,7 @@ class PartitionedBench:
     @property
     def is_elsewhere(self) -> bool:
         """True if training goes on from a model that these examples alone may not have made."""
-        return self.previous is not None and self.previous.model.examples != self._checksum
-
-    @cached_property
-    def _checksum(self) -> int:
-        return checksum_of(np.unique(self._listed.copies))
+        return self.previous is not None and self.previous.model.examples != self._listed.checksum
 
     @property
     def n_examples(self) -> int:
@@ -213,7 +209,7 @@ class PartitionedBench:
             classes=classes,
             base=start.base,
             constraints={},
-            examples=None if self.is_elsewhere else self._checksum,
+            examples=None if self.is_elsewhere else self._listed.checksum,
             keeps_state=False,
             fingerprint=None,
             identity=None,

@@ -12,7 +12,7 @@ from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk, joined
 from cwboost.dask.listing import Listing
 from cwboost.estimator.groups import keys_of
-from cwboost.estimator.problem import Holder, Problem
+from cwboost.estimator.problem import Holder, Problem, keys_if_shared
 from cwboost.estimator.splits import N_FOLDS
 from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
 from cwboost.support.samples import evenly_spaced
@@ -62,7 +62,10 @@ def shared_examples(crew: Crew, setup: Setup, found: Listing) -> SharedExamples:
     order = np.argsort(np.concatenate(places))
     y = setup.classes_at(wanted).astype(np.int64)
     holder = Holder(joined(X))
-    holder.keys = np.concatenate(keys)
+    if keys_if_shared(found.keys) is None:
+        holder.keys = np.arange(len(order), dtype=np.uint64)  # also rows that repeat few
+    else:
+        holder.keys = np.concatenate(keys)
     problem = Problem(
         holder,
         rows=order,

@@ -8,7 +8,7 @@ from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk
 from cwboost.estimator.groups import keys_of_rows, repeat_few
-from cwboost.estimator.problem import keys_if_shared
+from cwboost.estimator.problem import checksum_of, keys_if_shared
 from cwboost.estimator.splits import MOST_LISTED, Split, drawn_splits, listed
 from cwboost.support import weights
 
@@ -20,12 +20,14 @@ class Listing(NamedTuple):
     """Examples by ascending place among all, sorted by class; each of shape (n_listed,).
 
     `keys` are equal for examples that stay together, `copies` for copies of an example.
+    `checksum` is that of the listed rows and labels.
     """
 
     places: np.ndarray
     keys: np.ndarray
     copies: np.ndarray
     weight: np.ndarray
+    checksum: int
 
     def whole_groups(self, setup: Setup, most: int) -> np.ndarray | None:
         """Return the places of about `most` examples: whole groups, None if these are few."""
@@ -41,20 +43,20 @@ def listing(crew: Crew, setup: Setup, has_groups: bool = False) -> Listing:
     most = MOST_LISTED
     while True:
         parts = crew.collect(_listed_of, setup.encoding, setup, most)
-        found = Listing(*map(np.concatenate, zip(*parts.values())))
-        if most >= setup.n_total or len(np.unique(found.keys)) >= FEWEST_GROUPS:
+        places, keys, copies, weight = map(np.concatenate, zip(*parts.values()))
+        if most >= setup.n_total or len(np.unique(keys)) >= FEWEST_GROUPS:
             break
         most *= 4
-    order = np.argsort(found.places)
-    found = Listing(*(one[order] for one in found))
-    n_distinct = len(np.unique(found.copies)) * setup.n_total / len(order)
-    if has_groups or not repeat_few(n_distinct, setup.n_total):
-        return found
-    alone = found.places.astype(np.uint64)
-    return found._replace(keys=alone, copies=alone)
+    distinct = np.unique(copies)
+    n_distinct = len(distinct) * setup.n_total / len(places)
+    if not has_groups and repeat_few(n_distinct, setup.n_total):
+        keys = copies = places.astype(np.uint64)
+    found, order = (places, keys, copies, weight), np.argsort(places)
+    return Listing(*(one[order] for one in found), checksum_of(distinct))
 
 
-def _listed_of(chunk: Chunk, setup: Setup, most: int) -> Listing | None:
+def _listed_of(chunk: Chunk, setup: Setup, most: int) -> tuple | None:
+    """Return places, keys, copies and weights of a partition's listed examples."""
     if chunk.index not in setup.counts:
         return None
     rows, label, weight = setup.used_rows(chunk)
@@ -63,7 +65,7 @@ def _listed_of(chunk: Chunk, setup: Setup, most: int) -> Listing | None:
     rows, keys = rows[at], keys[at]
     copies = keys if chunk.groups is None else keys_of_rows(chunk.X[rows]) ^ keys
     copies = copies + label[at].astype(np.uint64)
-    return Listing(setup.places_of(chunk.index)[at], keys, copies, weight[at])
+    return setup.places_of(chunk.index)[at], keys, copies, weight[at]
 
 
 def effective_size(setup: Setup, found: Listing, left_out=()) -> float:

@@ -64,8 +64,13 @@ def test_rows_that_repeat_few_are_examples_of_their_own(client, place):
     y = np.concatenate([np.arange(n) < p * n for n, p in zip(counts, [0.2, 0.0, 0.8, 0.0])])
     mixed = np.random.default_rng(0).permutation(len(y))
     chunks = [da.from_array(each[mixed], chunks=(350, *each.shape[1:])) for each in (X, y)]
-    found = DaskCWBoostClassifier(random_state=0).fit(*chunks).predict_proba(np.array(distinct))
-    np.testing.assert_allclose(found[:, 1], [0.2, 0.0, 0.8, 0.0], atol=0.05)
+    for init in ("auto", "kernel"):
+        model = DaskCWBoostClassifier(init=init, random_state=0, warm_start=True).fit(*chunks)
+        found = model.predict_proba(np.array(distinct))
+        np.testing.assert_allclose(found[:, 1], [0.2, 0.0, 0.8, 0.0], atol=0.05)
+    assert model.init_.factor > 0.5  # other copies of a row predict it
+    model.set_params(n_estimators=100).fit(1 - chunks[0], chunks[1])
+    assert "on these examples alone is not known" in model.plan_.reasons["scale"]
 
 
 def test_a_single_group_is_refused(client, place):
