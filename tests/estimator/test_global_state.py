@@ -17,12 +17,13 @@ import pytest
 from models import CLASSIFIERS, at_once, paper
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
-from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from cwboost import CWBoostClassifier, ProjectionFamily, SklearnFamily, StumpFamily, TreeFamily
 from cwboost.kernels.one_thread import one_thread
 
 X, Y = load_iris(return_X_y=True)
+LIBRARIES = ThreadpoolController()  # to look for them takes longer than a small fit
 
 
 def generator():
@@ -32,7 +33,7 @@ def generator():
 
 def global_state():
     return {
-        "threads": sorted((p["filepath"], p["num_threads"]) for p in threadpool_info()),
+        "threads": sorted((p["filepath"], p["num_threads"]) for p in LIBRARIES.info()),
         "errors": (np.geterr(), np.geterrcall()),
         "filters": list(warnings.filters),
         "signals": [signal.getsignal(number) for number in signal.valid_signals()],
@@ -42,12 +43,12 @@ def global_state():
 
 
 def of_blas():
-    return {p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"}
+    return {p["num_threads"] for p in LIBRARIES.info() if p["user_api"] == "blas"}
 
 
 def limit_blas(n_threads):
     """Set the limit of the process from a thread that ends, so that any other may change it."""
-    thread = Thread(target=threadpool_limits, args=(n_threads, "blas"))
+    thread = Thread(target=lambda: LIBRARIES.limit(limits=n_threads, user_api="blas"))
     thread.start()
     thread.join()
 
@@ -131,7 +132,7 @@ def test_blocks_on_one_thread_do_not_overlap(capfd):
     seen = []
 
     def block(begun, goes_on):
-        with one_thread(ThreadpoolController()):
+        with one_thread(LIBRARIES):
             begun.set()
             goes_on.wait()
             seen.append(of_blas())
