@@ -1,7 +1,5 @@
 """Binding of a family to training examples, again and again if only their weights differ."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any

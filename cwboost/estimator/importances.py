@@ -1,7 +1,5 @@
 """Importances of features: their shares in the squared SHAP values of training examples."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a classifier becomes of a training: its fitted attributes."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

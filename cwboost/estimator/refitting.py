@@ -5,8 +5,6 @@ the other, from the weights that the examples have then; the first weights are t
 scores. The steps are added to the leaves.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -4,8 +4,6 @@ The restricted master over all columns of a model (eq. mcg-exp2) prices every co
 that its solution leaves most coefficients at zero. C sets how many remain.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from numbers import Real
 from time import perf_counter

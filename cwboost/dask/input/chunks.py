@@ -1,7 +1,5 @@
 """The source of one partition: blocks of X, y and weights, checked where they are."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
