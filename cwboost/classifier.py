@@ -341,7 +341,7 @@ class CWBoostClassifier(BoostingClassifier):
     ) -> Bench:
         """Return the bench of this machine, with the examples checked and encoded."""
         known = None if previous is None else previous.schema.categories
-        schema = self._learn_schema(arguments.X, known)
+        schema = self._learn_schema(arguments.X, arguments.sample_weight, known)
         examples = read(arguments, schema, self._check_columns, wanted.class_weight)
         return Bench(examples, wanted, previous)
 

@@ -3,6 +3,7 @@
 from copy import copy
 
 import numpy as np
+import pandas
 import pytest
 from models import CLASSIFIERS, FAMILIES, paper
 from sklearn.base import clone
@@ -71,6 +72,27 @@ def test_a_weight_of_n_is_n_copies(model, expected):
     np.testing.assert_array_equal(fitted.predict_proba(NEW), expected)
     errors = model().fit(X, Y, sample_weight=WEIGHT).history_["train_error"]
     np.testing.assert_array_equal(fitted.history_["train_error"], errors)
+
+
+@pytest.mark.parametrize(
+    "name", ["default", "early stopping", "mixed", *(each.__name__ for each in CLASSIFIERS)]
+)
+def test_weights_of_categories_are_copies(name):
+    """Their codes, the most frequent first, follow the weights."""
+    drawn = np.random.default_rng(0)
+    category, weight = drawn.choice(list("abcdef"), len(Y)), drawn.integers(0, 4, len(Y))
+    weight[category == "f"] = 0
+    category[weight == 0] = "f"
+
+    def fitted(at, weight):
+        table = pandas.DataFrame(X[at, :3]).assign(kind=pandas.Categorical(category[at]))
+        table.columns = table.columns.astype(str)
+        return MODELS[name]().fit(table, Y[at], sample_weight=weight), table
+
+    weighted, table = fitted(np.arange(len(Y)), weight)
+    copied, _ = fitted(np.repeat(np.arange(len(Y)), weight), None)
+    np.testing.assert_array_equal(weighted.categories_[3], copied.categories_[3])
+    np.testing.assert_array_equal(weighted.predict_proba(table), copied.predict_proba(table))
 
 
 def test_a_common_factor_of_the_weights_is_nothing(model):

@@ -56,7 +56,7 @@ class BaselineClassifier(BoostingClassifier):
             self._check_parameters()
             class_weight = getattr(self, "class_weight", None)
             arguments = Arguments(X, y, sample_weight, X_val=X_val, y_val=y_val)
-            schema = self._learn_schema(arguments.X)
+            schema = self._learn_schema(arguments.X, arguments.sample_weight)
             examples = read(arguments, schema, self._check_columns, class_weight)
             training = self._training(examples, generator_of(self.random_state))
             outcome = self._outcome_type(training, schema, examples.classes)

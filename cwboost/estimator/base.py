@@ -131,13 +131,13 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             categories=getattr(self, "categories_", {}),
         )
 
-    def _learn_schema(self, X, known=None) -> InputSchema:
+    def _learn_schema(self, X, weight=None, known=None) -> InputSchema:
         """Learn the columns of a training matrix, for the checks of scikit-learn too.
 
         `known` are the categories of a model that training goes on from.
         """
         family = resolve_weak_learner(self.weak_learner)
-        schema = InputSchema.learn(X, family, self.categorical_features, known)
+        schema = InputSchema.learn(X, family, self.categorical_features, known, weight)
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(schema.attributes())
         return schema

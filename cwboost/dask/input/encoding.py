@@ -18,6 +18,7 @@ from cwboost.estimator.input.categories import (
 )
 from cwboost.estimator.input.columns import as_columns, column_label
 from cwboost.kernels import canonical
+from cwboost.support.weights import check_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +29,15 @@ class Columns:
     n_rows: int
     n_features: int
     names: tuple | None
-    categories: dict  # of training data, by place: the sorted categories and their numbers of rows
+    categories: dict  # of training data, by place: the sorted categories and their weights
 
 
 def columns_of(chunk, categorical_features) -> Columns:
     """Return the columns of a chunk, whose X is an array, a sparse matrix or a pandas frame."""
     X, names, role = as_columns(chunk.X), _get_feature_names(chunk.X), chunk.role
     is_counted = role == "training" and X.shape[0]
-    categories = count_categories(X, categorical_features) if is_counted else {}
+    weight = check_weight(chunk.weight, X.shape[0])
+    categories = count_categories(X, categorical_features, weight) if is_counted else {}
     return Columns(role, *X.shape, None if names is None else tuple(names), categories)
 
 

@@ -37,12 +37,14 @@ ADVICE = {
 }
 
 
-def learn_categories(X, categorical_features) -> dict[int, np.ndarray]:
+def learn_categories(X, categorical_features, weight=None) -> dict[int, np.ndarray]:
     """Return the categories of the columns that hold some, most frequent first, by their places.
+
+    A row counts by its `weight`, None for ones. Categories without weight are absent.
 
     Arrays have the dtype object (text), float64 (numbers) or bool.
     """
-    found = count_categories(X, categorical_features)
+    found = count_categories(X, categorical_features, weight)
     return {place: by_frequency(*own) for place, own in found.items()}
 
 
@@ -59,8 +61,10 @@ def in_order_of(known: Mapping, learned: Mapping) -> dict[int, np.ndarray]:
     }
 
 
-def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """Return the sorted categories of columns and their counts; see `learn_categories`."""
+def count_categories(
+    X, categorical_features, weight=None
+) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Return the sorted categories of columns and their weights; see `learn_categories`."""
     places = categorical_places(X, categorical_features)
     if places and sparse.issparse(X):
         raise ValueError(
@@ -72,8 +76,11 @@ def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.
     for place in places:
         _, values, of_rows = _present(X, place, names)
         known, at = np.unique(values, return_inverse=True)
-        of_values = np.bincount(of_rows[of_rows >= 0], minlength=len(values))
-        learned[place] = known, np.bincount(at, of_values, minlength=len(known)).astype(np.int64)
+        present = of_rows >= 0
+        own = None if weight is None else weight[present]
+        of_values = np.bincount(of_rows[present], own, minlength=len(values))
+        totals = np.bincount(at, of_values, minlength=len(known))
+        learned[place] = known[totals > 0], totals[totals > 0]
     return learned
 
 

@@ -18,6 +18,7 @@ from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import canonical
+from cwboost.support.weights import check_weight
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,13 +44,14 @@ class InputSchema:
     categories: Mapping[int, np.ndarray]
 
     @classmethod
-    def learn(cls, X, family, categorical_features, known=None) -> InputSchema:
-        """Return the schema of a training matrix.
+    def learn(cls, X, family, categorical_features, known=None, weight=None) -> InputSchema:
+        """Return the schema of a training matrix, whose rows have a `weight`, None for ones.
 
         `known` are the categories of a model that training goes on from, whose order is kept.
         """
         X = _columns(X)
-        learned = learn_categories(X, categorical_features)
+        weight = check_weight(weight, X.shape[0])
+        learned = learn_categories(X, categorical_features, weight)
         return cls(
             family=family,
             categorical_features=categorical_features,
