@@ -48,7 +48,7 @@ def test_workers_let_go_of_sources_that_took_long(client, monkeypatch):
     monkeypatch.setattr(actors, "LOOK_SECONDS", 0.05)
 
     def slowly(block):
-        time.sleep(0.3)
+        time.sleep(0.1)
         return block
 
     left = []
@@ -178,7 +178,7 @@ def test_reading_counts_as_time_of_the_fit(client, collections, monkeypatch):
         return decide(wanted, bench, clock)
 
     def slowly(block):
-        time.sleep(0.3)
+        time.sleep(0.1)
         return block
 
     monkeypatch.setattr(recipe, "decide", noted)
