@@ -159,7 +159,7 @@ def environment(c_compiler, wheel_environment, tmp_path_factory):
     others = ["easy", "ripple", "begin", "patches", "text"]
     for name in others[-2:]:
         shutil.copytree(ROOT / "plugins" / name, sources / name)
-    wheel_environment.link(["setuptools", "pytest", "pandas", "pyarrow", "polars", "narwhals"])
+    wheel_environment.link(["setuptools", "pytest", "pandas", "pyarrow", "polars"])
     # As the tutorial says. No index has cwboost: the build, isolated from the environment with
     # its wheel, must do without. The other templates have the same table of the build.
     wheel_environment.pip_install(f"{sources / 'wave_let'}[test]")
