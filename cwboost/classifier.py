@@ -308,7 +308,7 @@ class CWBoostClassifier(BoostingClassifier):
         groups : array-like of shape (n_samples,), default=None
             Which examples belong together, such as those of one patient, as integers, text or
             dates. Whatever leaves examples out of training leaves out whole groups. Without groups,
-            rows of equal features are one, unless there are few of these and many copies.
+            rows of equal features are one, unless many repeat few and have different labels.
         X_val, y_val : array-likes, default=None
             Held-out examples, for early stopping and the scale of the probabilities; the history
             records their error.

@@ -48,8 +48,7 @@ def listing(crew: Crew, setup: Setup, has_groups: bool = False) -> Listing:
             break
         most *= 4
     distinct = np.unique(copies)
-    n_distinct = len(distinct) * setup.n_total / len(places)
-    if not has_groups and repeat_few(n_distinct, setup.n_total):
+    if not has_groups and repeat_few(keys, distinct, setup.n_total):
         keys = copies = places.astype(np.uint64)
     found, order = (places, keys, copies, weight), np.argsort(places)
     return Listing(*(one[order] for one in found), checksum_of(distinct))

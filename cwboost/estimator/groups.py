@@ -32,9 +32,14 @@ def mixed(words: np.ndarray, factors) -> np.ndarray:
     return found
 
 
-def repeat_few(n_distinct: float, n_rows: int) -> bool:
-    """Return True if so many rows repeat so few distinct ones that they are no copies."""
-    return n_distinct <= min(MOST_DISTINCT, n_rows / FEWEST_TIMES)
+def repeat_few(keys, distinct, n_rows: int) -> bool:
+    """Return True if so many rows repeat so few, with labels that differ, that they are no copies.
+
+    `keys` are of the features of some of the rows, or of all; `distinct` of features and labels.
+    """
+    n_distinct = len(distinct) * n_rows / len(keys)
+    few = n_distinct <= min(MOST_DISTINCT, n_rows / FEWEST_TIMES)
+    return few and len(np.unique(keys)) < len(distinct)
 
 
 def keys_of(X, groups) -> np.ndarray:

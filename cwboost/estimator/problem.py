@@ -138,7 +138,7 @@ def _distinct(holder: Holder, rows, y, weight) -> tuple[np.ndarray, np.ndarray, 
     keys = holder.keys if holder.groups is None else keys_of_rows(holder.X) ^ holder.keys
     same = keys[rows] + y.astype(np.uint64)
     distinct, first, which = np.unique(same, return_index=True, return_inverse=True)
-    if holder.groups is None and repeat_few(len(distinct), len(rows)):
+    if holder.groups is None and repeat_few(keys[rows], distinct, len(rows)):
         holder.keys = np.arange(len(keys), dtype=np.uint64)
         first = which = np.arange(len(rows))
     order = np.sort(first)

@@ -181,6 +181,13 @@ def test_rows_that_repeat_few_are_examples_of_their_own():
     np.testing.assert_allclose(found[:, 1], [0.2, 0.0, 0.8, 0.0], atol=0.03)
 
 
+def test_copies_of_few_rows_with_one_label_each_are_one_example(grouped):
+    X, y, _ = grouped
+    X, y = X[:60], y[:60]
+    problem, _ = sort_by_class(np.tile(X, (12, 1)), np.tile(y, 12), None, None)
+    assert len(problem.y) == len(np.unique(X, axis=0))
+
+
 def test_groups_of_one_are_no_groups(grouped):
     X, y, _ = grouped
     one = CWBoostClassifier(**SMALL).fit(X, y, groups=[f"row {k}" for k in range(len(y))])
