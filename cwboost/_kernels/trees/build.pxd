@@ -8,7 +8,8 @@ cdef enum:
     MAX_INNER_BY_CODES = 255
     # Places that a set of rows is kept for, beside those of the inner nodes: leaves of either sign.
     LEAF_PLACES = 2
-    # A copy of codes has fewer rows than what it is made from by this factor.
+    # A copy of codes has fewer rows than what it is made from by this factor: a smaller one takes
+    # more memory, a larger one leaves more nodes to read codes from far apart.
     FEWER_ROWS = 10
 
 cdef void use_rows(Work *work, const Rows *rows) noexcept nogil
