@@ -163,7 +163,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         scorer = self._scorer(template, sample_weight)
         # The checks and messages of the classifier.
         given = Arguments(X, y, sample_weight, groups)
-        schema = template._learn_schema(given.X, sample_weight)
+        schema = template._learn_schema(given.X, given.sample_weight)
         problem = read(given, schema, template._check_columns, template.class_weight).problem
         labels: np.ndarray = read_labels(y)
         # A frame keeps its feature names; sparse formats without row indexing become CSR.

@@ -38,7 +38,7 @@ class Listing(NamedTuple):
         return None if n_groups < FEWEST_GROUPS else places
 
 
-def listing(crew: Crew, setup: Setup, has_groups: bool = False) -> Listing:
+def listing(crew: Crew, setup: Setup, has_groups: bool) -> Listing:
     """Ask the partitions for the examples whose keys are listed: more if they are of few groups."""
     most = MOST_LISTED
     while True:

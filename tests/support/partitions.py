@@ -62,7 +62,7 @@ def train(
     encoding, columns = shared_encoding(found, family, categorical)
     reports = crew.collect(report, encoding, family)
     setup = shared_problem(reports, encoding, C, class_weight)
-    setup = replace(setup, size=effective_size(setup, listing(crew, setup)))
+    setup = replace(setup, size=effective_size(setup, listing(crew, setup, False)))
     descriptions = crew.collect(description, encoding, setup, family)
     setup = planned(setup, family, descriptions, columns, rng)
     crew.bind(setup)
