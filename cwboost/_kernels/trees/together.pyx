@@ -7,7 +7,7 @@ seeds of their own, so the trees are those that `grow_tree` grows.
 
 from cython.parallel cimport prange
 from libc.stdint cimport int64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, qsort
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport (
@@ -18,7 +18,7 @@ from cwboost._kernels.trees.saved cimport start_saving
 from cwboost._kernels.trees.types cimport Frontier, Node, Tree, Work
 
 cdef enum:
-    SUBTREES_PER_THREAD = 8  # if all were as large as may be: enough to even out
+    SUBTREES_PER_THREAD = 3  # if all were as large as may be: enough to even out
     FEWEST_ROWS = 2048  # of fewer, one thread grows the subtree in any case
     PARTS_PER_THREAD = 2  # of the rows, when outputs are written
 
@@ -44,7 +44,15 @@ cdef bint grow_top(
     return done
 
 
-cdef bint grow_subtrees(const Round *own, Py_ssize_t first, const Frontier *tops) noexcept nogil:
+cdef int by_size(const void *a, const void *b) noexcept nogil:
+    """Order nodes by their numbers of rows, the largest first."""
+    cdef const Node *one = <const Node *> a
+    cdef const Node *other = <const Node *> b
+    cdef int64_t more = (other.end - other.start) - (one.end - one.start)
+    return (more > 0) - (more < 0)
+
+
+cdef bint grow_subtrees(const Round *own, Py_ssize_t first, Frontier *tops) noexcept nogil:
     """Grow what is below some nodes into their trees; False if memory ran out."""
     cdef Py_ssize_t i
     cdef const Node *top
@@ -52,6 +60,7 @@ cdef bint grow_subtrees(const Round *own, Py_ssize_t first, const Frontier *tops
     cdef Tree *subtrees = <Tree *> calloc(max(1, tops.n), sizeof(Tree))
     if subtrees == NULL:
         return False
+    qsort(tops.nodes, tops.n, sizeof(Node), by_size)
     for i in prange(tops.n, num_threads=own.n_threads, schedule="dynamic"):
         failed |= not grow_subtree(own, first, tops.nodes + i, subtrees + i)
     for i in range(tops.n):
