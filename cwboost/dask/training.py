@@ -43,6 +43,7 @@ class PartitionedPricer:
         self.coordinator = master.crew.coordinator
         self.family = family
         self.exact = self.coordinator.exact
+        self.n_threads = 1  # of the client
         self.divides = family.capabilities.divides
         self.n_targets = family.capabilities.n_priced(master.n_classes)
         self.round: int | None = None

@@ -22,7 +22,7 @@ MOST_POINTS = 2
 """Of quadrature: their error is a hundredth of that of the choice of examples."""
 
 
-def with_importances(model: FittedModel, X, weight) -> FittedModel:
+def with_importances(model: FittedModel, X, weight, n_threads: int) -> FittedModel:
     """Return a model with the share of each feature in the squares of its SHAP values.
 
     Parameters
@@ -32,6 +32,7 @@ def with_importances(model: FittedModel, X, weight) -> FittedModel:
         Training examples, of which some are used: also as the background of learners that know
         none.
     weight : ndarray of shape (n_samples,), float64, > 0
+    n_threads : int
 
     Returns
     -------
@@ -40,7 +41,7 @@ def with_importances(model: FittedModel, X, weight) -> FittedModel:
         SHAP values of all of the score.
     """
     rows, weight = spaced_by_weight(weight, _n_rows(model, X.shape[1]))
-    values = _values(model, X[rows])
+    values = _values(model, X[rows], n_threads)
     if values is None:
         return replace(model, importances=None)
     # Relative to the largest, so that no square overflows.
@@ -59,15 +60,17 @@ def _n_rows(model: FittedModel, n_features: int) -> int:
     return min(MOST_ROWS, by_values, max(FEWEST_PASSED, MOST_OUTPUTS // n_outputs))
 
 
-def _values(model: FittedModel, X) -> np.ndarray | None:
+def _values(model: FittedModel, X, n_threads: int) -> np.ndarray | None:
     """Return the SHAP values of the whole scores, None if there are none."""
-    base = None if model.base is None else model.base.shapley_values(X, X)
+    base = None if model.base is None else model.base.shapley_values(X, X, n_threads)
     if model.base is not None and base is None:
         return None
     form = model.ensemble.learners.flat_form()
     try:
         background = X if form is None or form.cover is None else None
-        values, _ = shapley_values(model.ensemble, X, background, most_points=MOST_POINTS)
+        values, _ = shapley_values(
+            model.ensemble, X, background, n_threads=n_threads, most_points=MOST_POINTS
+        )
     except UnsplitError:
         return None
     return values if base is None else values + base[0]

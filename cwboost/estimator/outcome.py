@@ -29,8 +29,10 @@ class ModelOutcome:
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes of the rounds that the model keeps, by name."""
         attributes = self._attributes(stop_reason)
-        sample, model = self.training.pricer.sample, attributes["model_"]
-        return attributes | {"model_": with_importances(model, sample.X, sample.weight)}
+        pricer, model = self.training.pricer, attributes["model_"]
+        sample = pricer.sample
+        model = with_importances(model, sample.X, sample.weight, pricer.n_threads)
+        return attributes | {"model_": model}
 
     def _attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return them without importances."""

@@ -77,7 +77,7 @@ class Refit:
         ]
         ensemble = _with_steps(model.ensemble, X, masters, known, self.rate)
         model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None, examples=None)
-        model = with_importances(model, X, problem.weight)
+        model = with_importances(model, X, problem.weight, self.n_threads)
         if held_out is not None:
             scores = model.scores(held_out.X, n_threads=self.n_threads)
             return calibrated(model, scores, held_out.y, held_out.weight, self.fits_scale)

@@ -101,7 +101,7 @@ def solve_thin(
             ConvergenceWarning,
         )
     return {
-        "model_": with_importances(kept, problem.X(), problem.weight),
+        "model_": with_importances(kept, problem.X(), problem.weight, n_threads),
         "history_": {name: np.array([float(value)]) for name, value in history.items()},
         "n_iter_": 1,
         "best_iteration_": 1,

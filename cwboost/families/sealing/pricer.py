@@ -64,7 +64,7 @@ class SealedPricer(Pricer):
         self.pricer = pricer
         self.sample = sample
         self.n_samples = sample.n_samples
-        self._n_threads = context.n_threads
+        self.n_threads = context.n_threads
         self.n_targets = context.n_targets
         self.divides = family.capabilities.divides and context.monotonic is None
         self.exact = getattr(pricer, "exact", None)
@@ -77,14 +77,14 @@ class SealedPricer(Pricer):
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price`."""
         priced = self._checked(self.pricer.price, weights, request, len(weights))
-        fault = find_false_edge(weights, priced.outputs, priced.edges, self.exact, self._n_threads)
+        fault = find_false_edge(weights, priced.outputs, priced.edges, self.exact, self.n_threads)
         self._refuse_edge(fault, priced)
         return priced
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price_shared`."""
         priced = self._checked(self.pricer.price_shared, weights, request, 1)
-        fault = find_false_shared_edge(weights, priced.outputs, priced.edges, self._n_threads)
+        fault = find_false_shared_edge(weights, priced.outputs, priced.edges, self.n_threads)
         self._refuse_edge(fault, priced)
         return priced
 
