@@ -11,12 +11,13 @@ import pandas as pd
 from data import blobs
 from models import MAKERS, fit
 from report import Row, number
-from timing import peak_memory, spent
+from timing import peak_memory, spent, touch_memory
 
 CALLS = 30
 
 
 def many_classes(settings):
+    touch_memory(4 * 2**30)
     n_samples, n_features, n_classes = 20_000, 50, 1_000
     X, y = blobs(n_samples, n_features, n_classes)
     seconds = []

@@ -17,6 +17,11 @@ def spent(function, clock=process_time):
     return clock() - start
 
 
+def touch_memory(n_bytes):
+    """Write to memory once: the host of a virtual machine may take 2 s to provide a gigabyte."""
+    np.ones(n_bytes // 8)
+
+
 def alternate(functions, repeats, budget=600.0, clock=process_time):
     """Return the median time of each function; the functions run alternately.
 
