@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     name = f"cwboost {args.command}"
     as_python = warnings.formatwarning
-    warnings.formatwarning = lambda message, *_, **__: f"{name}: warning: {message}\n"
+    warnings.formatwarning = lambda message, *_, **__: f"{name}: warning: {_line(message)}\n"
     # Only results may reach stdout: what plugins and other libraries print goes to stderr.
     args.results = sys.stdout
     try:
@@ -106,4 +106,9 @@ def _message(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"not enough memory{f': {error}' if str(error) else ''}"
-    return str(error) or type(error).__name__
+    return _line(error) or type(error).__name__
+
+
+def _line(message: object) -> str:
+    """Return a message in one line; those of other libraries may have several."""
+    return " ".join(map(str.strip, str(message).splitlines()))

@@ -61,6 +61,7 @@ def test_wrong_usage_is_status_2(trial, line, capsys):
         (commands.CommandError("no column of that name"), 1, "error: no column of that name"),
         (ValueError("C must be positive, got -1"), 1, "error: C must be positive, got -1"),
         (FileNotFoundError(2, "No such file", "a.csv"), 1, "error: a.csv: No such file"),
+        (ValueError("of pyarrow\n  or pandas\n"), 1, "error: of pyarrow or pandas\n"),
         (ImportError("matplotlib is needed"), 1, "error: matplotlib is needed"),
         (MemoryError(), 1, "error: not enough memory"),
         (KeyboardInterrupt(), 130, "interrupted\n"),

@@ -54,6 +54,7 @@ def known_labels(path, y, classes):
     if None in places:
         label = y[places.index(None)]
         raise CommandError(
-            f"{path} must have labels of the model, [{listed(known, most=20)}], got {quoted(label)}"
+            f"{path} must have labels of the model, [{listed(known, most=20)}], got "
+            f"{quoted(label)} (--label names their column)"
         )
     return classes[places]

@@ -121,9 +121,9 @@ def run(args) -> int:
         # Saving puts a file in its place, even of /dev/null.
         raise CommandError(f"{args.model} must be a file to write, got a device or a pipe")
     if not 0 <= args.held_out < 1:
-        raise CommandError(f"--held-out must be a share from 0 to 1, got {args.held_out}")
+        raise CommandError(f"--held-out must be a share >= 0 and < 1, got {args.held_out}")
     table = read(args, needs_labels=True)
-    _refuse_unique(args, table)
+    _refuse_other_tasks(args, table)
     given = classifier.categorical_features
     if table.categories and isinstance(given, list | tuple):  # by --set
         places = {*categorical_places(as_columns(table.X), given), *table.categories}
@@ -218,12 +218,23 @@ def _assignment(text: str):
 # -------------------------------------------------------------------- the examples
 
 
-def _refuse_unique(args, table) -> None:
-    """Refuse labels of which every one occurs once, such as names or identifiers of examples."""
-    if len(np.unique(table.y)) == len(table.y) > 1:
+def _refuse_other_tasks(args, table) -> None:
+    """Refuse labels that are no classes: identifiers of examples, and targets of a regression."""
+    values, counts = np.unique(table.y, return_counts=True)
+    once, advice = values[counts == 1], "--label names another column"
+    if 2 * len(once) > len(table.y):
         raise CommandError(
-            f"{args.data} must have several examples per class, got {len(table.y)} labels such as "
-            f"{quoted(table.y[0])} of which none occurs twice: name another column by --label"
+            f"{args.data} must have several examples per class, got {len(once)} of {len(table.y)} "
+            f"labels that occur once, such as {quoted(once[0])} ({advice})"
+        )
+    try:
+        fractions = values[values.astype(float) % 1 != 0]
+    except ValueError:  # words
+        return
+    if len(fractions):
+        raise CommandError(
+            f"{args.data} must have whole numbers or words as labels, got {quoted(fractions[0])}: "
+            f"cwboost does not do regression ({advice})"
         )
 
 
@@ -279,7 +290,7 @@ def _alike(args, path, table, part: str = "train"):
 
 def _test_part(args, table):
     """Return the test examples of an NPZ file that has them, else None."""
-    if args.data.suffix != ".npz" or not has_test_part(args.data):
+    if args.data.suffix.lower() != ".npz" or not has_test_part(args.data):
         return None
     return _alike(args, args.data, table, "test")
 

@@ -118,9 +118,9 @@ def test_columns_are_picked_by_the_names_of_the_model(vowel, tmp_path, capsys, r
         outputs.append(capsys.readouterr().out)
     assert len(set(outputs)) == 1
     assert not recwarn.list
-    # Two columns are unknown to the model and the last is a feature: which is the label?
+    # The last column that is not a feature of the model is not the label.
     assert run("evaluate", model, turned) == 1
-    assert "--label names it, one of ['vowel', 'note']" in capsys.readouterr().err
+    assert "got 'x,y' (--label names their column)" in capsys.readouterr().err
     found = []
     for data, label in ((train, []), (turned, ["--label", "vowel"]), (turned, ["--drop", "note"])):
         assert run("evaluate", model, data, *label) == 0
@@ -131,8 +131,9 @@ def test_columns_are_picked_by_the_names_of_the_model(vowel, tmp_path, capsys, r
     assert run("predict", model, fewer) == 1
     assert "lacks ['länge 0', 'länge 1']; its columns are" in capsys.readouterr().err
     # Names in the file are ignored if the model was trained without names.
-    assert run("fit", nameless, model, "--label", "0", "--rounds", 2, "--quiet") == 0
-    assert run("predict", model, same, "--label", names[0]) == 0
+    narrow = write_csv(tmp_path / "narrow.csv", X[:, 1:], y)
+    assert run("fit", narrow, model, "--rounds", 2, "--quiet") == 0
+    assert run("predict", model, same, "--drop", names[0]) == 0
 
 
 def test_errors_are_one_line(vowel, tmp_path, capsys):
@@ -142,6 +143,8 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
     assert run("fit", data, model, "--rounds", 2, "--quiet") == 0
     features = write_csv(tmp_path / "features.csv", X)
     narrow = write_csv(tmp_path / "narrow.csv", X[:, :3], y)
+    pd.DataFrame({"a": []}).to_parquet(tmp_path / "rows.parquet")
+    pd.DataFrame().to_parquet(tmp_path / "columns.pq")
     cases = [
         (["fit", tmp_path / "absent.csv", model], "absent.csv: No such file"),
         (["fit", tmp_path / "train.xlsx", model], "must be a .csv, .tsv"),
@@ -159,7 +162,7 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         (["predict", model, data], "got 11 (--label names the label"),
         (["fit", data, model, "--set", "weak_learner__depth=3"], "Invalid parameter 'depth'"),
         (["fit", data, model, "--set", "callbacks=x"], "got callbacks: use --history"),
-        (["fit", data, model, "--held-out", "1.5"], "--held-out must be a share from 0 to 1"),
+        (["fit", data, model, "--held-out", "1.5"], "--held-out must be a share >= 0 and < 1"),
         (["fit", data, model, "--valid", tmp_path / "absent.csv"], "absent.csv: No such file"),
         (["fit", data, model, "--valid", narrow], "narrow.csv must have 10 features, got 3"),
         (["fit", data, model, "--valid", "0.001"], "--valid 0.001 must leave examples of every"),
@@ -167,6 +170,8 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         (["fit", data, model, "--rounds", 0], "error: --rounds must be >= 1, got 0"),
         (["fit", data, model, "--seed", -1], "error: --seed must be None, an integer from 0"),
         (["evaluate", model, features], "must have 10 features, got 9"),
+        (["fit", tmp_path / "rows.parquet", model], "must have rows and columns, got shape (0, 1)"),
+        (["predict", model, tmp_path / "columns.pq"], "and columns, got shape (0, 0)"),
         (["datasets", "list", "VOWEL"], "list must have no name, got VOWEL"),
         (["fit", data, model, "--history", tmp_path / "no" / "h.csv"], "must be in a folder"),
     ]
@@ -393,6 +398,8 @@ def test_predict_does_not_demand_labels(tmp_path, capsys):
         ("predict --label -1", "size\n1\n2\n", "column 'size' must not be a feature of the model"),
         ("predict --label -1", "1\n2\n", "must have 1 features, got 0"),
         ("evaluate", "size,kind\n1,\n2,b\n", "row 2, column 'kind' must have a label, got none"),
+        ("evaluate", "no,kind,size\nx,,1\n", "row 2, column 'kind' must have a label, got none"),
+        ("evaluate", "size\n1\n2\n", "must have a column of labels, got only features"),
     ):
         data.write_text(text)
         command, *label = command.split()
@@ -402,11 +409,16 @@ def test_predict_does_not_demand_labels(tmp_path, capsys):
         assert captured.out.splitlines() == ([] if status else ["label", "a", "b"])
 
 
-def test_a_label_that_never_repeats_is_refused(tmp_path, capsys):
+def test_labels_that_are_no_classes_are_refused(tmp_path, capsys):
     data, model = tmp_path / "data.csv", tmp_path / "model.cwb"
-    data.write_text("kind,size,name\na,1,Ann\nb,2,Bob\na,3,Cy\n")
-    assert run("fit", data, model) == 1
-    assert "got 3 labels such as 'Ann' of which none" in capsys.readouterr().err
+    rows = ["a,1,Ann,1.5", "b,2,Bob,2", "a,3,Cy,1.5", "b,4,Cy,2", "b,5,Di,2"]
+    data.write_text("\n".join(["kind,size,name,price", *rows]))
+    for label, message in [
+        ("name", "got 3 of 5 labels that occur once, such as 'Ann'"),
+        ("price", "must have whole numbers or words as labels, got '1.5'"),
+    ]:
+        assert run("fit", data, model, "--label", label) == 1
+        assert message in capsys.readouterr().err
     assert run("fit", data, model, "--label", "kind", "--drop", "name", "--rounds", 2) == 0
     # What fit left out need not be named again.
     assert run("predict", model, data) == 0 and run("evaluate", model, data, "--label", "kind") == 0

@@ -65,6 +65,7 @@ READ = [
     ("400.5,401.0\n1,2\n", {"trained": Trained(2, ["401.0", "400.5"])}, ["401.0", "400.5"],
      [[2, 1]], None),
     ("400.5,401.0\n1,2\n", {"trained": Trained(2)}, None, [[400.5, 401], [1, 2]], None),
+    ("a,b\n1,2\n", {"name": "A.CSV"}, AB, [[1, 2]], None),
     (f"a,b\n1,{'y' * 2**21}\n", {"drop": ["b"]}, ["a"], [[1]], None),
 ]  # fmt: skip
 
@@ -76,8 +77,9 @@ def test_what_is_read(text, options, names, X, y, read):
     assert table.names == names
     np.testing.assert_array_equal(np.asarray(table.X, dtype=float), np.array(X, dtype=float))
     assert (None if table.y is None else table.y.tolist()) == (y and list(y))
-    is_told = any(note.endswith("is left out as an index") for note in table.notes)
-    assert is_told == text.startswith((",", "Unnamed"))
+    notes = "; ".join(table.notes)
+    assert ("is left out as an index" in notes) == text.startswith((",", "Unnamed"))
+    assert ("repeated names are numbered" in notes) == ("a.1" in (names or ()))
 
 
 HEADERS = {

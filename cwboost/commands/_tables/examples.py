@@ -82,7 +82,9 @@ def _choose(stored: Stored, options: Options):
     if options.label is not None:
         label = _find(stored, options.label, "--label")
     elif options.needs_labels:
-        label = unknown[0] if names and len(unknown) == 1 else frame.columns[-1]
+        if names and not unknown:
+            raise stored.error("must have a column of labels, got only features of the model")
+        label = unknown[-1] if names else frame.columns[-1]
     if label is not None:
         notes.append(f"label in {called(label)}")
         if label in dict(features):

@@ -55,11 +55,13 @@ def read_table(path, **options) -> Table:
     path, options = Path(path), Options(**options)
     if path.is_dir():
         raise ValueError(f"{path} must be a {FILES}, got a folder")
-    kind = path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix
+    kind = path.suffix.lower()
+    if kind in COMPRESSED:
+        kind = path.with_suffix("").suffix.lower()
     if kind in TEXT or str(path) in ("-", "/dev/stdin") or path.is_fifo():
         return examples_of(read_text(path, options), options)
-    if path.suffix == ".npz":
+    if kind == ".npz":
         return read_npz(path, options)
-    if path.suffix in (".parquet", ".pq"):
+    if kind in (".parquet", ".pq"):
         return examples_of(read_parquet(path), options)
     raise ValueError(f"{path} must be a {FILES}, got the ending {path.suffix!r}")

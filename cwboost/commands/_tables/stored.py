@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cwboost.commands._tables.options import Options
 from cwboost.commands._tables.words import MISSING, numbers
-from cwboost.estimator.input.columns import quoted
+from cwboost.estimator.input.columns import listed, quoted
 from cwboost.support.extras import extra
 
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
@@ -53,6 +53,8 @@ def read_parquet(path: Path) -> Stored:
     index = [name for name in frame.index.names if name is not None]
     frame = pandas.concat([frame.index.to_frame()[index], frame], axis=1)
     frame = frame.reset_index(drop=True).set_axis(list(map(str, frame.columns)), axis=1)
+    if 0 in frame.shape:
+        raise ValueError(f"{path} must have rows and columns, got shape {frame.shape}")
     return Stored(path, frame, [f"index {quoted(name)} read as a column" for name in index])
 
 
@@ -69,7 +71,7 @@ def read_text(path: Path, options: Options) -> Stored:
     try:
         with open(source, "rb", closefd=source != 0) as file:
             data = io.BytesIO(file.read())
-        data = pyarrow.input_stream(data, compression=COMPRESSED.get(path.suffix)).read()
+        data = pyarrow.input_stream(data, compression=COMPRESSED.get(path.suffix.lower())).read()
         start = data[: max(1 << 16, data.find(b"\n"))].decode(options.encoding, "ignore")
         if sep is None:
             first_line = start.lstrip("\ufeff\r\n").partition("\n")[0]
@@ -110,6 +112,8 @@ def read_text(path: Path, options: Options) -> Stored:
     notes = [f"separator {sep!r}", f"{found}header otherwise)"]
     if header:
         frame = frame.iloc[1:].reset_index(drop=True).set_axis(list(names), axis=1)
+        again = [new for new, name in zip(names, first) if new != name]
+        notes += [f"repeated names are numbered: {listed(again)}"] if again else []
     if not len(frame):
         raise ValueError(f"{path} must have examples, got a header line (--no-header otherwise)")
     return Stored(path, frame, notes, 1 + header, is_text=True)
