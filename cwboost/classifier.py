@@ -12,16 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.automatic import recipe
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.bench import Bench
-from cwboost.estimator.checks import generator_of
-from cwboost.estimator.examples import Arguments, Examples, read
+from cwboost.estimator.examples import Arguments
 from cwboost.estimator.fitting import Fitting
-from cwboost.estimator.initial import InitFitter
 from cwboost.estimator.parameters import Parameters
-from cwboost.estimator.refitting import Refit, check_has_leaves
+from cwboost.estimator.refitting import check_has_leaves, refitted
 from cwboost.estimator.resumption import PreviousFit, previous_fit
 from cwboost.estimator.sklearn_callbacks import with_callbacks
-from cwboost.estimator.splits import given_splits, with_blocks
-from cwboost.estimator.thinning import checked_Cs, solve_thin
+from cwboost.estimator.thinning import checked_Cs, thinned
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -341,9 +338,7 @@ class CWBoostClassifier(BoostingClassifier):
     ) -> Bench:
         """Return the bench of this machine, with the examples checked and encoded."""
         known = None if previous is None else previous.schema.categories
-        schema = self._learn_schema(arguments.X, arguments.sample_weight, known)
-        examples = read(arguments, schema, self._check_columns, wanted.class_weight)
-        return Bench(examples, wanted, previous)
+        return Bench(self._learn(arguments, known), wanted, previous)
 
     # ---------------------------------------------------------------- after training
 
@@ -403,16 +398,9 @@ class CWBoostClassifier(BoostingClassifier):
         Cs = checked_Cs(C, X_val is not None)
         arguments = Arguments(X, y, sample_weight, groups, X_val, y_val, sample_weight_val)
         examples = self._read(arguments)
-        if not np.array_equal(examples.classes, self.classes_):
-            raise ValueError(f"y must have the classes {self.classes_}, got {examples.classes}")
-        wanted = Parameters.of(self)
-        n_threads, rng = wanted.n_threads, generator_of(self.random_state)
-        inits = InitFitter(rng.spawn(1)[0], n_threads, examples.schema.facts())
-        problem, classes = examples.problem, examples.classes
-        problem = with_blocks(problem, given_splits(self.cv, problem, classes))
-        start = inits.start_again(self.init_, problem)
-        scale = wanted.probability_scale
-        return self._with(solve_thin(self.model_, examples, start, Cs, scale, rng, n_threads))
+        if not np.array_equal(found := examples.problem.classes, self.classes_):
+            raise ValueError(f"y must have the classes {self.classes_}, got {found}")
+        return self._with(thinned(self.model_, examples, Parameters.of(self), Cs))
 
     def refit(
         self,
@@ -459,26 +447,12 @@ class CWBoostClassifier(BoostingClassifier):
         wanted = Parameters.of(self)
         arguments = Arguments(X, y, sample_weight, groups, X_val, y_val, sample_weight_val)
         examples = self._read(arguments)
-        if not np.isin(examples.classes, self.classes_).all():
+        if not np.isin(found := examples.problem.classes, self.classes_).all():
             raise ValueError(
-                f"y must have the classes {self.classes_} or some of them, got {examples.classes}: "
-                "the trees divide no others, so fit a new model, on rows of all classes"
+                f"y must have the classes {self.classes_} or some of them, got {found}: the trees "
+                "divide no others, so fit a new model, on rows of all classes"
             )
-        refit = Refit(
-            examples,
-            given_splits(wanted.cv, examples.problem, examples.classes),
-            rate=self.learning_rate_,
-            C=wanted.settings.C,
-            fits_scale=wanted.probability_scale is None,
-            rng=generator_of(self.random_state),
-            n_threads=wanted.n_threads,
-        )
-        return self._with({"model_": refit.model(self.model_)})
-
-    def _read(self, arguments: Arguments) -> Examples:
-        """Return the examples that a method of the fitted model was given, checked and encoded."""
-        check, labels = self._check_columns, self.classes_
-        return read(arguments, self._schema, check, self.class_weight, labels)
+        return self._with({"model_": refitted(self.model_, examples, wanted, self.learning_rate_)})
 
     def _with(self, attributes: dict[str, Any]) -> Self:
         """Return a copy with other fitted attributes, which no training can go on from exactly."""

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
 from cwboost.estimator.checks import check_Cs
-from cwboost.estimator.examples import Arguments, read
+from cwboost.estimator.examples import Arguments
 from cwboost.estimator.held_out.metrics import is_scorer, takes_weight
 from cwboost.estimator.input.columns import as_columns
 from cwboost.estimator.input.labels import read_labels
@@ -161,14 +161,12 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         """
         template, Cs, rounds = self._checked()
         scorer = self._scorer(template, sample_weight)
-        # The checks and messages of the classifier.
-        given = Arguments(X, y, sample_weight, groups)
-        schema = template._learn_schema(given.X, given.sample_weight)
-        problem = read(given, schema, template._check_columns, template.class_weight).problem
-        labels: np.ndarray = read_labels(y)
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
-        rows: Any = nw.to_native(as_columns(given.X), pass_through=True)
+        rows: Any = nw.to_native(as_columns(X), pass_through=True)
         rows = rows.tocsr() if sparse.issparse(rows) else rows
+        # The checks and messages of the classifier.
+        problem = template._learn(Arguments(rows, y, sample_weight, groups)).problem
+        labels: np.ndarray = read_labels(y)
         weight = check_weight(sample_weight, len(labels))
         used = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
         examples = Arguments(rows, labels, weight, problem.holder.groups)

@@ -191,7 +191,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
         check_number("smoothing", self.smoothing, Real, 0.0, 1.0, low_open=True)
 
     def _training(self, examples: Examples, rng) -> CodeTraining:
-        n_classes = len(examples.classes)
+        n_classes = len(examples.problem.classes)
         return CodeTraining(
             pricer=self._bind(examples, rng, n_targets=1),
             examples=examples,

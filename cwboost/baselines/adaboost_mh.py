@@ -93,7 +93,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
         self.verbose = verbose
 
     def _training(self, examples: Examples, rng) -> LabelTraining:
-        n_classes = len(examples.classes)
+        n_classes = len(examples.problem.classes)
         return LabelTraining(
             pricer=self._bind(examples, rng, n_targets=n_classes),
             examples=examples,

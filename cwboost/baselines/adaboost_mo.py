@@ -145,7 +145,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
     def _training(self, examples: Examples, rng) -> LabelTraining:
         # A separate random stream draws the code, so that all families get the same code.
         code_rng = generator_of(self.random_state).spawn(1)[0]
-        code = code_matrix(self.code, len(examples.classes), self.code_size, code_rng)
+        code = code_matrix(self.code, len(examples.problem.classes), self.code_size, code_rng)
         n_bits, decoder = code.shape[1], partial(decode, code)
         return LabelTraining(
             pricer=self._bind(examples, rng, n_targets=n_bits),

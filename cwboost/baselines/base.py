@@ -15,7 +15,7 @@ from cwboost.estimator.checks import (
     check_verbose,
     generator_of,
 )
-from cwboost.estimator.examples import Arguments, Examples, read
+from cwboost.estimator.examples import Arguments, Examples
 from cwboost.estimator.fitting import Fitting
 from cwboost.estimator.outcome import ModelOutcome
 from cwboost.estimator.rounds import RoundLoop
@@ -54,12 +54,9 @@ class BaselineClassifier(BoostingClassifier):
         """
         with Fitting(self, X, y) as fitting:
             self._check_parameters()
-            class_weight = getattr(self, "class_weight", None)
-            arguments = Arguments(X, y, sample_weight, X_val=X_val, y_val=y_val)
-            schema = self._learn_schema(arguments.X, arguments.sample_weight)
-            examples = read(arguments, schema, self._check_columns, class_weight)
+            examples = self._learn(Arguments(X, y, sample_weight, X_val=X_val, y_val=y_val))
             training = self._training(examples, generator_of(self.random_state))
-            outcome = self._outcome_type(training, schema, examples.classes)
+            outcome = self._outcome_type(training, examples.schema, examples.problem.classes)
             callbacks = list(self.callbacks or [])
             fitting.run(RoundLoop(training, self.n_estimators, outcome, callbacks))
         return self
@@ -77,5 +74,5 @@ class BaselineClassifier(BoostingClassifier):
     def _bind(self, examples: Examples, rng, n_targets: int) -> SealedPricer:
         """Return the family bound to the training examples."""
         n_threads = check_n_jobs(self.n_jobs)
-        binder = Binder(examples.schema, examples.classes, examples.problem, n_targets, n_threads)
-        return binder.bind(examples.problem, rng)
+        problem = examples.problem
+        return Binder(examples.schema, problem, n_targets, n_threads).bind(problem, rng)

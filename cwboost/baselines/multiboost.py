@@ -219,10 +219,8 @@ class MultiBoostClassifier(BaselineClassifier):
         check_number("max_working_sets", self.max_working_sets, Integral, 2)
 
     def _training(self, examples: Examples, rng) -> SharedColumnGeneration:
-        problem, n_classes = examples.problem, len(examples.classes)
-        master = RestrictedMaster(
-            problem.counts, float(self.C), problem.weight, check_n_jobs(self.n_jobs), shared=True
-        )
+        problem, n_classes = examples.problem, len(examples.problem.classes)
+        master = problem.master(float(self.C), check_n_jobs(self.n_jobs), shared=True)
         settings = BoostingSettings(
             C=float(self.C),
             solver=self.solver,
@@ -234,6 +232,6 @@ class MultiBoostClassifier(BaselineClassifier):
             master=master,
             settings=settings,
             rng=rng,
-            held_out=held_out_scores(examples.held_out, examples.classes, n_scores=n_classes),
+            held_out=held_out_scores(examples.held_out, problem.classes, n_scores=n_classes),
             gap_tol=float(self.gap_tol),
         )

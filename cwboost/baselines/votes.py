@@ -69,7 +69,7 @@ class VoteTraining:
         self.problem = self.examples.problem
         held_out = held_out_scores(
             self.examples.held_out,
-            self.examples.classes,
+            self.problem.classes,
             n_scores=self.n_scores,
             decode=self.decode,
         )

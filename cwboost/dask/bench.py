@@ -210,9 +210,7 @@ class PartitionedBench:
             base=start.base,
             constraints={},
             examples=None if self.is_elsewhere else self._listed.checksum,
-            keeps_state=False,
-            fingerprint=None,
-            identity=None,
+            origin=None,
         )
 
     def _bind(self, start: Start) -> None:

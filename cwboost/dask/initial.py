@@ -70,6 +70,7 @@ def shared_examples(crew: Crew, setup: Setup, found: Listing) -> SharedExamples:
         holder,
         rows=order,
         y=y,
+        classes=setup.classes,
         counts=np.bincount(y),
         weight=np.concatenate(weight)[order],
     )

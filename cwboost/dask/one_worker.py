@@ -124,16 +124,16 @@ def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
     has_groups = own[0].groups is not None
     groups = np.concatenate([chunk.groups for chunk in own]) if has_groups else None
     del own
-    problem, classes = sort_by_class(X, y, weight, wanted.class_weight, groups)
+    problem = sort_by_class(X, y, weight, wanted.class_weight, groups)
     held_out = {}
     for role, name in job.names.items():
         own = []
         for index, chunk in parts[role]:
             with named(index, role):
-                own.append((encode_labels(chunk.y, classes), chunk.weight))
+                own.append((encode_labels(chunk.y, problem.classes), chunk.weight))
         examples = joined_set(role, own)
         held_out[name] = examples._replace(X=joined([chunk.X for _, chunk in parts[role]]))
-    return Examples(job.schema, classes, problem, held_out)
+    return Examples(job.schema, problem, held_out)
 
 
 class FollowedTraining:

@@ -14,8 +14,8 @@ from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.row_sampling import draw_rows
 from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.held_out.scores import HeldOutScores
+from cwboost.estimator.problem import NEGLIGIBLE
 from cwboost.estimator.resumption import LEARNERS_PER_CHUNK
-from cwboost.estimator.splits import NEGLIGIBLE
 from cwboost.families.contract import Division
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import PartitionWeights

@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 
 from cwboost.ensemble import inspection, shapley, tables
 from cwboost.estimator.checks import check_n_jobs, errors_naming
+from cwboost.estimator.examples import Arguments, Examples, read
 from cwboost.estimator.export_rules import export_rule, require_votes, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import check_categories
@@ -131,16 +132,25 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             categories=getattr(self, "categories_", {}),
         )
 
-    def _learn_schema(self, X, weight=None, known=None) -> InputSchema:
-        """Learn the columns of a training matrix, for the checks of scikit-learn too.
+    def _learn(self, arguments: Arguments, known=None) -> Examples:
+        """Read training examples and learn their columns, for the checks of scikit-learn too.
 
         `known` are the categories of a model that training goes on from.
         """
-        family = resolve_weak_learner(self.weak_learner)
-        schema = InputSchema.learn(X, family, self.categorical_features, known, weight)
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(schema.attributes())
-        return schema
+
+        def learn(X, weight) -> InputSchema:
+            family = resolve_weak_learner(self.weak_learner)
+            schema = InputSchema.learn(X, family, self.categorical_features, known, weight)
+            self.__dict__.pop("feature_names_in_", None)
+            self.__dict__.update(schema.attributes())
+            return schema
+
+        return read(arguments, learn, self._check_columns, getattr(self, "class_weight", None))
+
+    def _read(self, arguments: Arguments) -> Examples:
+        """Read examples that a method of the fitted model was given."""
+        check, labels = self._check_columns, self.classes_
+        return read(arguments, lambda *_: self._schema, check, self.class_weight, labels)
 
     def _check_columns(self, X) -> None:
         """Let scikit-learn check names and number of the columns of X."""

@@ -14,23 +14,15 @@ from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import VALID, Examples
 from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for
-from cwboost.estimator.holdout import HoldoutRun, local_run
+from cwboost.estimator.holdout import HoldoutRun
 from cwboost.estimator.initial import InitFitter, Start
 from cwboost.estimator.outcome import BoostingOutcome
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.plan import Plan
-from cwboost.estimator.problem import fingerprint
-from cwboost.estimator.resumption import PreviousFit, check_continues, identity_of, resume
+from cwboost.estimator.resumption import PreviousFit, check_continues, origin_of, resume
 from cwboost.estimator.rounds import RoundLoop
-from cwboost.estimator.splits import (
-    Split,
-    given_splits,
-    holdout_splits,
-    split_off,
-    with_blocks,
-)
+from cwboost.estimator.splits import Split, given_splits, holdout_splits, split_off, with_blocks
 from cwboost.families.init_contract import InitModel
-from cwboost.master import RestrictedMaster
 from cwboost.support.lazy import made_once
 
 
@@ -42,59 +34,57 @@ class Bench:
     """
 
     def __init__(self, examples: Examples, wanted: Parameters, previous: PreviousFit | None):
-        schema, classes = examples.schema, examples.classes
-        self._given = given_splits(wanted.cv, examples.problem, classes)
+        schema = examples.schema
+        self._given = given_splits(wanted.cv, examples.problem)
         problem = with_blocks(examples.problem, self._given)
         held_out = examples.held_out
         if wanted.early_stopping is not None and VALID not in held_out:
             fraction, seed = wanted.validation_fraction, wanted.split_seed
-            problem, own = split_off(problem, classes, fraction, seed, self._given)
+            problem, own = split_off(problem, fraction, seed, self._given)
             held_out = {VALID: own, **held_out}
-        examples = replace(examples, problem=problem, held_out=held_out)
-        self._examples, self._wanted, self.previous = examples, wanted, previous
+        self._problem, self._schema, self._held_out = problem, schema, held_out
+        self._wanted, self.previous = wanted, previous
         self._rng = generator_of(wanted.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
         self._init_models = InitFitter(init_rng, wanted.n_threads, schema.facts())
-        n_priced = wanted.family.capabilities.n_priced(len(classes))
-        self._binder = Binder(
-            schema, classes, examples.problem, n_priced, wanted.n_threads, wanted.constraints
-        )
+        n_priced = wanted.family.capabilities.n_priced(len(problem.classes))
+        self._binder = Binder(schema, problem, n_priced, wanted.n_threads, wanted.constraints)
         if previous is not None:
-            check_continues(previous, schema, classes, self._binder.constraints, wanted.divides)
+            constraints = self._binder.constraints
+            check_continues(previous, schema, problem.classes, constraints, wanted.divides)
         self._releases = previous is None and not wanted.keeps_state
 
     def __enter__(self) -> Bench:
         return self
 
     def __exit__(self, kind, error, trace) -> None:
-        self._examples.problem.holder.release()
+        self._problem.holder.release()
 
     @property
     def has_validation(self) -> bool:
         """True if held-out examples can stop training and fit the scale of the probabilities."""
-        return VALID in self._examples.held_out
+        return VALID in self._held_out
 
     @property
     def is_elsewhere(self) -> bool:
         """True if training goes on from a model that these examples alone may not have made."""
-        checksum = self._examples.problem.checksum
-        return self.previous is not None and self.previous.model.examples != checksum
+        previous = self.previous
+        return previous is not None and previous.model.examples != self._problem.checksum
 
     @property
     def n_examples(self) -> int:
         """Number of training examples."""
-        return len(self._examples.problem.y)
+        return len(self._problem.y)
 
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
         """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
-        return self._init_models.sample_loss(model, self._examples.problem, n)
+        return self._init_models.sample_loss(model, self._problem, n)
 
     def start(self, model: InitModel | None) -> Start:
         """Return the start of boosting from an init model, or that of the previous fit."""
-        problem = self._examples.problem
         if self.previous is not None:
-            return self._init_models.start_again(self.previous.model.base, problem)
-        return Start() if model is None else self._init_models.start(model, problem)
+            return self._init_models.start_again(self.previous.model.base, self._problem)
+        return Start() if model is None else self._init_models.start(model, self._problem)
 
     @contextmanager
     def holdout(self, start: Start, learning_rate: float) -> Iterator[HoldoutRun | None]:
@@ -106,50 +96,55 @@ class Bench:
         if not splits:
             yield None
             return
-        problem = replace(self._examples.problem, base=start.scores)
+        problem = replace(self._problem, base=start.scores)
         settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
-        rng = np.random.default_rng(seed)
-        yield local_run(problem, self._bind, settings, self._wanted.n_threads, splits, rng)
+        rng, trainings = np.random.default_rng(seed), []
+        for split in splits:
+            # They keep their place: no part of X is copied, and the master has their scores.
+            own = problem.without(split.left_out)
+            master = own.master(settings.C, self._wanted.n_threads)
+            trainings.append(ColumnGeneration(self._bind(own, rng), master, settings, rng))
+
+        def scores() -> np.ndarray:
+            parts = [one.master.scores_of(at) for one, (_, at) in zip(trainings, splits)]
+            return np.concatenate(parts)
+
+        measured = np.concatenate([split.measured for split in splits])
+        yield HoldoutRun(trainings, scores, problem.y[measured], problem.weight[measured])
 
     def loop(self, start: Start, plan: Plan) -> RoundLoop:
         """Return the loop of the training, before its first round."""
         wanted, previous = self._wanted, self.previous
-        problem = replace(self._examples.problem, base=start.scores)
+        problem = replace(self._problem, base=start.scores)
         settings = replace(wanted.settings, learning_rate=plan.learning_rate)
-        classes = self._examples.classes
         held_out = held_out_scores(
-            self._examples.held_out,
-            classes,
-            n_scores=len(classes),
+            self._held_out,
+            problem.classes,
+            n_scores=len(problem.classes),
             metric=plan.metric,
             base=start.base,
         )
         pricer = self._bind(problem, self._rng)
-        master = RestrictedMaster(
-            problem.counts, settings.C, problem.weight, wanted.n_threads, base=problem.base
-        )
+        master = problem.master(settings.C, wanted.n_threads)
         training = ColumnGeneration(pricer, master, settings, self._rng, held_out)
         # This takes a pass over all data, so do it only if a continuation may need it.
-        data = identity = None
+        origin = None
         if wanted.keeps_state:
-            data = fingerprint(problem)
-            identity = identity_of(training, self._binder.constraints, data)
+            origin = origin_of(training, problem, self._binder.constraints)
         if previous is not None:
-            _resume(training, previous, problem.X(), data, identity)
+            resume(training, previous, problem.X(), origin)
         problem.holder.release()
         return planned_loop(
             BoostingOutcome,
             wanted,
             plan,
             training=training,
-            schema=self._examples.schema,
-            classes=classes,
+            schema=self._schema,
+            classes=problem.classes,
             base=start.base,
             constraints=self._binder.constraints,
             examples=None if self.is_elsewhere else problem.checksum,
-            keeps_state=wanted.warm_start,
-            fingerprint=data,
-            identity=identity,
+            origin=origin,
         )
 
     def _bind(self, problem, rng):
@@ -157,8 +152,7 @@ class Bench:
 
     @made_once
     def _splits(self) -> tuple[list[Split], int]:
-        examples = self._examples
-        return holdout_splits(examples.problem, examples.classes, self._given, self._holdout_rng)
+        return holdout_splits(self._problem, self._given, self._holdout_rng)
 
 
 def planned_loop(
@@ -173,21 +167,9 @@ def planned_loop(
         training=training,
         n_rounds=max(plan.n_rounds, training.n_rounds),
         outcome=outcome(
-            training=training,
-            plan=plan,
-            fits_scale=wanted.probability_scale is None,
-            early_stopping=stopping,
-            **facts,
+            training=training, wanted=wanted, plan=plan, early_stopping=stopping, **facts
         ),
         callbacks=list(wanted.callbacks),
         early_stopping=stopping,
         score=wanted.score,
     )
-
-
-def _resume(training: ColumnGeneration, previous: PreviousFit, X, data, identity) -> None:
-    """Take up a training where the previous fit ended: bit for bit if the data are the same."""
-    ensemble, state = previous.ensemble, previous.state
-    if state is None or state["data"] != data:
-        ensemble, state = previous.model.ensemble, None
-    resume(training, ensemble, X, previous.history, state, identity)

@@ -9,9 +9,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.estimator.checks import errors_naming
-from cwboost.estimator.input.columns import in_memory
 from cwboost.estimator.input.labels import encode_labels, read_labels
-from cwboost.estimator.input.schema import InputSchema
+from cwboost.estimator.input.schema import InputSchema, read_columns
 from cwboost.estimator.problem import Problem, sort_by_class
 from cwboost.support.weights import check_total, check_weight
 
@@ -31,9 +30,6 @@ class Arguments:
     y_val: Any = None
     sample_weight_val: Any = None
     eval_sets: Mapping[str, tuple[Any, ...]] | None = None
-
-    def __post_init__(self):
-        object.__setattr__(self, "X", in_memory(self.X))  # it is read twice
 
     def held_out(self) -> dict[str, tuple]:
         """Return (X, y, weight or None) of each held-out set, by name."""
@@ -60,39 +56,41 @@ class Examples:
     """Training examples, and held-out ones by name."""
 
     schema: InputSchema
-    classes: np.ndarray
     problem: Problem
     held_out: dict[str, HeldOut] = field(default_factory=dict)
 
 
 def read(
-    arguments: Arguments, schema: InputSchema, check: Callable, class_weight, labels=None
+    arguments: Arguments, schema_of: Callable, check: Callable, class_weight, labels=None
 ) -> Examples:
     """Check and encode the examples that `fit` was given, or a method of a model of these `labels`.
 
-    ``check(X)`` is scikit-learn's check of names and number of columns. Held-out examples are of
-    the `labels`, or else of those of y.
+    ``schema_of(X, weight)`` returns the schema of the columns, and ``check(X)`` is scikit-learn's
+    check of their names and number. Held-out examples are of the `labels`, or else of those of y.
     """
-    X = schema.encode(arguments.X, check)
+    X = read_columns(arguments.X)
+    weight = check_weight(arguments.sample_weight, X.shape[0])
+    schema = schema_of(X, weight)
+    X = schema.encode(X, check)
     if arguments.y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     y = read_labels(arguments.y, warn=True)
     check_consistent_length(X, y)
-    problem, classes = sort_by_class(X, y, arguments.sample_weight, class_weight, arguments.groups)
+    problem = sort_by_class(X, y, weight, class_weight, arguments.groups)
     held_out = {}
-    for name, (X_held, y, weight) in arguments.held_out().items():
+    for name, (X_held, y, own) in arguments.held_out().items():
         X_name, y_name, weight_name = names_of_set(name)
         with errors_naming(X_name):
             X_held = schema.encode(X_held, check)
-        y = encode_labels(y, classes if labels is None else labels, y_name)
+        y = encode_labels(y, problem.classes if labels is None else labels, y_name)
         if len(y) != X_held.shape[0]:
             raise ValueError(
                 f"{X_name} and {y_name} must have as many rows, got {X_held.shape[0]} and {len(y)}"
             )
-        weight = check_weight(weight, len(y), weight_name)
-        check_total(weight, weight_name)
-        held_out[name] = HeldOut(X_held, y, weight)
-    return Examples(schema, classes, problem, held_out)
+        own = check_weight(own, len(y), weight_name)
+        check_total(own, weight_name)
+        held_out[name] = HeldOut(X_held, y, own)
+    return Examples(schema, problem, held_out)
 
 
 def names_of_set(name: str) -> tuple[str, ...]:

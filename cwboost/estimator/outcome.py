@@ -12,7 +12,8 @@ from cwboost.estimator.held_out.calibration import predict_prior
 from cwboost.estimator.held_out.stopping import EarlyStopping
 from cwboost.estimator.importances import with_importances
 from cwboost.estimator.input.schema import InputSchema
-from cwboost.estimator.plan import HoldoutCurve, Plan
+from cwboost.estimator.parameters import Parameters
+from cwboost.estimator.plan import Plan
 from cwboost.estimator.resumption import training_state
 from cwboost.families.sealing.forms import check_forms
 from cwboost.fitted_model import BaseScores, FittedModel
@@ -61,54 +62,27 @@ class ModelOutcome:
 class BoostingOutcome(ModelOutcome):
     """The outcome of a training of `CWBoostClassifier`.
 
-    With `keeps_state` it has what an exact continuation needs, of data with this `fingerprint` and
-    a training of this `identity`. `examples` are those of `FittedModel`.
+    `examples` and `constraints` are those of `FittedModel`. `origin`, from `origin_of`, is None if
+    nothing may go on exactly.
     """
 
+    wanted: Parameters
     plan: Plan
     base: BaseScores | None
     constraints: Mapping[str, np.ndarray]
     examples: int | None
-    fits_scale: bool
     early_stopping: EarlyStopping | None
-    keeps_state: bool
-    fingerprint: int | None
-    identity: str | None
+    origin: Mapping[str, Any] | None
+
+    @property
+    def _keeps_state(self) -> bool:
+        return self.origin is not None and self.wanted.warm_start
 
     def _attributes(self, stop_reason: str) -> dict[str, Any]:
-        attributes = self._of_all_rounds(stop_reason)
-        n_rounds, whole = attributes["n_iter_"], attributes["model_"].ensemble
-        best = n_rounds
-        if n_rounds and self.early_stopping is not None:
-            best = self.early_stopping.kept_round
-        model = attributes["model_"].truncate(best) if best < n_rounds else attributes["model_"]
-        # Shares of the classes need the scale of the loss.
-        fits_scale = self.fits_scale and (n_rounds > 0 or self.base is not None)
-        for one in self.training.model.held_out:
-            model = one.calibrated(model, fits_scale)
-        attributes |= {"model_": model, "best_iteration_": best}
-        state = self._state() if self.keeps_state and n_rounds else None
-        if state is None:
-            return attributes
-        # The rounds after the best one are what an uninterrupted training would go on from.
-        return attributes | {"_state": state | ({"ensemble": whole} if best < n_rounds else {})}
-
-    def release(self) -> None:
-        if not self.keeps_state:
-            self.training.master.release()
-
-    def snapshot(self, estimator):
-        """Return a copy of the estimator with all rounds so far, from which it can go on."""
-        whole, snapshot = replace(self, early_stopping=None), copy.copy(estimator)
-        attributes = whole.attributes("checkpoint") | {"_state": self._state()}
-        vars(snapshot).clear()
-        vars(snapshot).update(fitted_again(estimator, attributes))
-        return snapshot
-
-    def _of_all_rounds(self, stop_reason: str) -> dict[str, Any]:
-        """Return the attributes before early stopping and calibration."""
         training, plan = self.training, self.plan
         attributes = super()._attributes(stop_reason)
+        n_rounds, whole = attributes["n_iter_"], attributes["model_"].ensemble
+        fits_scale = self.wanted.probability_scale is None
         model = replace(
             attributes["model_"],
             base=self.base,
@@ -116,26 +90,39 @@ class BoostingOutcome(ModelOutcome):
             constraints=self.constraints,
             examples=self.examples,
         )
-        if plan.curve is not None and self.fits_scale:
-            model = _calibrated(model, plan.curve, attributes["history_"]["learning_rate"])
-        if attributes["n_iter_"] == 0:
+        if plan.curve is not None and fits_scale:
+            model = plan.curve.calibrated(model, attributes["history_"]["learning_rate"])
+        if n_rounds == 0:
             model = predict_prior(model, training.master.class_weights, training.settings.C)
-        return attributes | {
+        best = n_rounds
+        if n_rounds and self.early_stopping is not None:
+            best = self.early_stopping.kept_round
+        model = model.truncate(best) if best < n_rounds else model
+        # Shares of the classes need the scale of the loss.
+        fits_scale = fits_scale and (n_rounds > 0 or self.base is not None)
+        for one in training.model.held_out:
+            model = one.calibrated(model, fits_scale)
+        attributes |= {
             "model_": model,
+            "best_iteration_": best,
             "learning_rate_": training.settings.learning_rate,
             "plan_": plan.without_calibrations(),
         }
+        state = training_state(training, self.origin) if self._keeps_state and n_rounds else None
+        if state is None:
+            return attributes
+        # The rounds after the best one are what an uninterrupted training would go on from.
+        return attributes | {"_state": state | ({"ensemble": whole} if best < n_rounds else {})}
 
-    def _state(self) -> dict | None:
-        return training_state(self.training, self.fingerprint, self.identity)
+    def release(self) -> None:
+        if not self._keeps_state:
+            self.training.master.release()
 
-
-def _calibrated(model: FittedModel, curve: HoldoutCurve, rates) -> FittedModel:
-    """Return a model with what a holdout run measured at its length, and at that of each stage.
-
-    `rates` are the learning rates of its rounds.
-    """
-    found = curve.at(np.cumsum(rates) if len(rates) else [0.0])
-    scales = np.array([one.scale for one in found[: len(rates)]])
-    last = found[-1]
-    return replace(model, scale=last.scale, conformity=last.conformity, stage_scales=scales)
+    def snapshot(self, estimator):
+        """Return a copy of the estimator with all rounds so far, from which it can go on."""
+        whole, snapshot = replace(self, early_stopping=None), copy.copy(estimator)
+        state = training_state(self.training, self.origin)
+        attributes = whole.attributes("checkpoint") | {"_state": state}
+        vars(snapshot).clear()
+        vars(snapshot).update(fitted_again(estimator, attributes))
+        return snapshot

@@ -9,20 +9,15 @@ import numpy as np
 
 from cwboost.conformity import Conformity
 from cwboost.estimator.held_out.metrics import Metric
+from cwboost.fitted_model import FittedModel
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What a holdout run measures of a model of some length.
+    """What a holdout run measures of a model of some length, the sum of its learning rates.
 
-    Parameters
-    ----------
-    length : float
-        Sum of the learning rates of its rounds.
-    scale : float
-        The most likely factor of the scores in the softmax.
-    conformity : Conformity
-        Of the examples left out, at this scale.
+    `scale` is the most likely factor of the scores in the softmax; `conformity` is that of the
+    examples left out, at this scale.
     """
 
     length: float
@@ -75,6 +70,16 @@ class HoldoutCurve:
         own = np.array([one.length for one in self.calibrations])
         places = np.searchsorted((own[1:] + own[:-1]) / 2, lengths)
         return [self.calibrations[place] for place in places]
+
+    def calibrated(self, model: FittedModel, rates) -> FittedModel:
+        """Return a model, of rounds of these learning rates, with what was measured at its length.
+
+        Every stage has the scale that was measured at its own.
+        """
+        found = self.at(np.cumsum(rates) if len(rates) else [0.0])
+        scales = np.array([one.scale for one in found[: len(rates)]])
+        last = found[-1]
+        return replace(model, scale=last.scale, conformity=last.conformity, stage_scales=scales)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -11,9 +11,14 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from cwboost.estimator.groups import MULTIPLIER, keys_of, keys_of_rows, mixed, repeat_few
 from cwboost.estimator.input.labels import shown
+from cwboost.master import RestrictedMaster
 from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
-from cwboost.support.weights import check_total, check_weight, near_one
+from cwboost.support.weights import check_total, near_one
+
+NEGLIGIBLE = 2.0**-100
+"""Factor of the weights of examples that a holdout run leaves out: they count nothing, but their
+scores are followed."""
 
 PRODUCT = "sample_weight times class_weight"
 """What messages call the weights of examples, if both are given."""
@@ -44,15 +49,16 @@ class Problem:
 
     Equal rows of one class and group are one example, which has the sum of their weights, unless
     many rows repeat few. The examples are the `rows` of the matrix in `holder`, in this order. `y`
-    are class indices, `counts` the numbers of each, `weight` has a mean between 1/2 and 1, `base`,
-    (n_samples, n_classes), are out-of-sample base scores, and `blocks` the numbers of the given
-    splits that test the examples, -1 for none. `checksum` is that of all rows and labels that were
-    given, also of those that are split off, in any order.
+    are indices of `classes`, `counts` the numbers of each, `weight` has a mean between 1/2 and 1,
+    `base`, (n_samples, n_classes), are out-of-sample base scores, and `blocks` the numbers of the
+    given splits that test the examples, -1 for none. `checksum` is that of all rows and labels that
+    were given, also of those that are split off, in any order.
     """
 
     holder: Holder
     rows: np.ndarray
     y: np.ndarray
+    classes: np.ndarray
     counts: np.ndarray
     weight: np.ndarray
     base: np.ndarray | None = None
@@ -70,16 +76,25 @@ class Problem:
 
     def take(self, at) -> Problem:
         """Return the problem of some of the examples, given in ascending order."""
-        return Problem(
-            holder=self.holder,
+        return replace(
+            self,
             rows=self.rows[at],
             y=self.y[at],
             counts=np.bincount(self.y[at], minlength=len(self.counts)),
             weight=self.weight[at],
             base=None if self.base is None else self.base[at],
             blocks=None if self.blocks is None else self.blocks[at],
-            checksum=self.checksum,
         )
+
+    def without(self, rows) -> Problem:
+        """Return the problem in which some examples count nothing, but have scores."""
+        weight = self.weight.copy()
+        weight[rows] *= NEGLIGIBLE
+        return replace(self, weight=weight)
+
+    def master(self, C: float, n_threads: int, shared: bool = False) -> RestrictedMaster:
+        """Return the restricted master of the examples, still without columns."""
+        return RestrictedMaster(self.counts, C, self.weight, n_threads, shared, self.base)
 
 
 def keys_if_shared(keys) -> np.ndarray | None:
@@ -103,9 +118,8 @@ def check_classes(classes) -> None:
         )
 
 
-def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Problem, np.ndarray]:
-    """Sort checked examples by class, without those of weight zero; return problem and classes."""
-    weight = check_weight(sample_weight, X.shape[0])
+def sort_by_class(X, y, weight, class_weight, groups=None) -> Problem:
+    """Return checked examples sorted by class, without those of weight zero."""
     weight = np.ones(X.shape[0]) if weight is None else weight
     check_total(weight)
     if class_weight is not None:
@@ -122,15 +136,15 @@ def sort_by_class(X, y, sample_weight, class_weight, groups=None) -> tuple[Probl
         check_groups(holder.keys[used])
     order, weight, checksum = _distinct(holder, used, encoded, weight[used])
     encoded = encoded[order]
-    problem = Problem(
+    return Problem(
         holder=holder,
         rows=used[order],
         y=encoded.astype(np.int64),
+        classes=classes,
         counts=np.bincount(encoded, minlength=len(classes)),
         weight=near_one(weight),
         checksum=checksum,
     )
-    return problem, classes
 
 
 def _distinct(holder: Holder, rows, y, weight) -> tuple[np.ndarray, np.ndarray, int]:

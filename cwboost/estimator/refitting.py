@@ -5,21 +5,23 @@ the other, from the weights that the examples have then; the first weights are t
 scores. The steps are added to the leaves.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from cwboost.column_generation import PAYS
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import CoefficientPath
+from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import VALID, Examples
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.importances import with_importances
-from cwboost.estimator.splits import NEGLIGIBLE, Split, holdout_splits
+from cwboost.estimator.parameters import Parameters
+from cwboost.estimator.splits import given_splits, holdout_splits
 from cwboost.families.contract import Division
 from cwboost.families.tree_learners import TreeLearners
 from cwboost.fitted_model import FittedModel
-from cwboost.master import LARGEST_OUTPUT, RestrictedMaster
+from cwboost.master import LARGEST_OUTPUT
 
 TREES_PER_CHUNK = 32
 """Trees of which the cells of all examples are computed together."""
@@ -34,66 +36,37 @@ def check_has_leaves(ensemble: Ensemble) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Refit:
-    """A refit of models to the examples of one call.
+def refitted(
+    model: FittedModel, examples: Examples, wanted: Parameters, rate: float
+) -> FittedModel:
+    """Return the model, refitted to examples of some or all classes by a fraction of exact steps.
 
-    Parameters
-    ----------
-    examples : Examples
-        Of some or all classes of the models. Those that are held out set scale and conformity;
-        without any, a fifth of the examples does, left out of a second refit beside the first.
-    given : list of Split
-        What the classifier's `cv` leaves out, empty for None.
-    rate : float
-        The fraction of the exact steps.
-    C : float
-    fits_scale : bool
-    rng : numpy.random.Generator
-    n_threads : int
+    Held-out examples set scale and conformity; without any, a fifth of the examples does, left out
+    of a second refit beside the first.
     """
-
-    examples: Examples
-    given: list[Split]
-    rate: float
-    C: float
-    fits_scale: bool
-    rng: np.random.Generator
-    n_threads: int
-
-    def model(self, model: FittedModel) -> FittedModel:
-        """Return the refitted model."""
-        problem, held_out = self.examples.problem, self.examples.held_out.get(VALID)
-        known = np.searchsorted(model.labels, self.examples.classes)
-        X = problem.X()
-        scores = model.scores(X, n_threads=self.n_threads)
-        left_out = []
-        if held_out is None:
-            splits, _ = holdout_splits(problem, self.examples.classes, self.given, self.rng)
-            left_out = splits[-1:] if self.given else splits[:1]
-        masters = [
-            self._master(scores[:, known], rows)
-            for rows in [[], *(split.left_out for split in left_out)]
-        ]
-        ensemble = _with_steps(model.ensemble, X, masters, known, self.rate)
-        model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None, examples=None)
-        model = with_importances(model, X, problem.weight, self.n_threads)
-        if held_out is not None:
-            scores = model.scores(held_out.X, n_threads=self.n_threads)
-            return calibrated(model, scores, held_out.y, held_out.weight, self.fits_scale)
-        for _, rows in left_out:
-            scores = scores[rows]
-            scores[:, known] = masters[1].scores_of(rows)
-            y, weight = known[problem.y[rows]], problem.weight[rows]
-            model = calibrated(model, scores, y, weight, self.fits_scale)
-        return model
-
-    def _master(self, scores, left_out) -> RestrictedMaster:
-        """Return a master on all examples, of which some have next to no weight."""
-        problem = self.examples.problem
-        weight = problem.weight.copy()
-        weight[left_out] *= NEGLIGIBLE
-        return RestrictedMaster(problem.counts, self.C, weight, self.n_threads, base=scores)
+    problem, held_out = examples.problem, examples.held_out.get(VALID)
+    n_threads, fits_scale = wanted.n_threads, wanted.probability_scale is None
+    known, X = np.searchsorted(model.labels, problem.classes), problem.X()
+    scores = model.scores(X, n_threads=n_threads)
+    given, left_out = given_splits(wanted.cv, problem), []
+    if held_out is None:
+        splits, _ = holdout_splits(problem, given, generator_of(wanted.random_state))
+        left_out = splits[-1:] if given else splits[:1]
+    problem = replace(problem, base=scores[:, known])
+    problems = problem, *(problem.without(split.left_out) for split in left_out)
+    masters = [one.master(wanted.settings.C, n_threads) for one in problems]
+    ensemble = _with_steps(model.ensemble, X, masters, known, rate)
+    model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None, examples=None)
+    model = with_importances(model, X, problem.weight, n_threads)
+    if held_out is not None:
+        scores = model.scores(held_out.X, n_threads=n_threads)
+        return calibrated(model, scores, held_out.y, held_out.weight, fits_scale)
+    for _, rows in left_out:
+        scores = scores[rows]
+        scores[:, known] = masters[1].scores_of(rows)
+        y, weight = known[problem.y[rows]], problem.weight[rows]
+        model = calibrated(model, scores, y, weight, fits_scale)
+    return model
 
 
 def _with_steps(ensemble: Ensemble, X, masters, known, rate: float) -> Ensemble:

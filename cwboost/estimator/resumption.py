@@ -1,7 +1,7 @@
 """Taking up training where an earlier fit ended: bit for bit, or from its coefficients."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,10 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.input.columns import column_label
 from cwboost.estimator.input.schema import InputSchema
+from cwboost.estimator.problem import Problem, fingerprint
 from cwboost.families.outputs import pack_outputs
 from cwboost.fitted_model import FittedModel
+from cwboost.master import RestrictedMaster
 
 STATE_TYPES = {
     "pairs": dict,
@@ -77,58 +79,48 @@ def check_continues(
     """
     if previous.state is not None:
         _check_state(previous.state)
-    before, family = previous.schema, schema.family
-    if not np.array_equal(previous.model.labels, classes):
-        raise ValueError("y must have the classes of the fitted model if warm_start=True")
-    if before.n_features != schema.n_features:
-        raise ValueError(
-            f"X must have the {before.n_features} features of the fitted model if "
-            f"warm_start=True, got {schema.n_features}"
-        )
-    names, known = schema.names, before.names
-    if names is not None and known is not None and not np.array_equal(names, known):
-        place = int(np.flatnonzero(names != known)[0])
-        raise ValueError(
-            "X must have the columns of the fitted model, in their order, if warm_start=True: "
-            f"column {place} must be {known[place]!r}, got {names[place]!r}"
-        )
-    if not isinstance(previous.ensemble.learners, family.learners_type):
-        raise ValueError(
-            "weak_learner must be of the kind of the fitted model if warm_start=True, got "
-            f"{family.name!r}"
-        )
-    learners = previous.ensemble.learners
-    if len(learners) and learners.is_graded != divides:
-        grown = "one learner for all classes" if learners.is_graded else "one learner per class"
-        raise ValueError(
-            "correction and monotonic_cst must be of the kind of the fitted model if "
-            f"warm_start=True, of which a round has {grown}: fit again, with warm_start=False"
-        )
-    for name, wanted in constraints.items():
+    before, learners = previous.schema, previous.ensemble.learners
+    _require(np.array_equal(previous.model.labels, classes), "y must have the classes of", classes)
+    n_features, n_before = schema.n_features, before.n_features
+    _require(n_features == n_before, f"X must have the {n_before} features of", n_features)
+    if schema.names is not None and before.names is not None:
+        for place, (name, known) in enumerate(zip(schema.names, before.names)):
+            wanted = f"column {place} of X must have the name {known!r} that it has in"
+            _require(name == known, wanted, repr(name))
+    family = schema.family
+    is_of_kind = isinstance(learners, family.learners_type)
+    _require(is_of_kind, "weak_learner must be of the kind of", repr(family.name))
+    grown = "rounds of one learner " + ("for all classes" if divides else "per class")
+    is_of_kind = not len(learners) or learners.is_graded == divides
+    _require(is_of_kind, "correction and monotonic_cst must be of the kind of", grown)
+    for name, own in constraints.items():
         kept = previous.model.constraints.get(name)
-        if kept is None or not IMPLIES[name](kept, wanted):
-            raise ValueError(
-                f"{PARAMETER_OF[name]} must constrain nothing more than in the fitted model if "
-                "warm_start=True, since what that has learned stays, got other constraints: fit "
-                "again, with warm_start=False"
-            )
+        wanted = f"{PARAMETER_OF[name]} must constrain nothing more than in"
+        _require(kept is not None and IMPLIES[name](kept, own), wanted, "other constraints")
     for place in sorted(before.categories.keys() | schema.categories.keys()):
-        if set(before.categories.get(place, ())) != set(schema.categories.get(place, ())):
-            raise ValueError(
-                "X must hold the categories of the fitted model if warm_start=True, got others in "
-                f"{column_label(place, names)}"
-            )
+        is_same = set(before.categories.get(place, ())) == set(schema.categories.get(place, ()))
+        where = f"others in {column_label(place, schema.names)}"
+        _require(is_same, "X must hold the categories of", where)
 
 
-def identity_of(training: ColumnGeneration, constraints: Mapping, data: int) -> str:
-    """Return a digest of all that a dual bound and a reason to stop belong to.
+def _require(holds: bool, wanted: str, got) -> None:
+    """Raise ValueError unless something holds that training needs to go on."""
+    if not holds:
+        raise ValueError(
+            f"{wanted} the fitted model if warm_start=True, got {got}: fit again, with "
+            "warm_start=False"
+        )
 
-    That is the family with its parameters, its constraints, the settings, and the `data`, of this
-    fingerprint, with their weights and base scores.
+
+def origin_of(training: ColumnGeneration, problem: Problem, constraints: Mapping) -> dict:
+    """Return what tells a training from others: checksums of its data, and of all.
+
+    The latter, "identity", covers all that a dual bound and a reason to stop belong to: the family
+    with its parameters and constraints, the settings, the data, their weights and base scores.
     """
-    constraints = sorted(constraints.items())
+    data, constraints = fingerprint(problem), sorted(constraints.items())
     parts = _description([training.pricer.family, training.settings, constraints, data])
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    return {"data": data, "identity": hashlib.sha256(repr(parts).encode()).hexdigest()}
 
 
 def _description(value):
@@ -141,24 +133,20 @@ def _description(value):
     return [_description(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def training_state(
-    training: ColumnGeneration, data: int | None, identity: str | None
-) -> dict | None:
+def training_state(training: ColumnGeneration, origin: Mapping | None) -> dict | None:
     """Return what continues training bit for bit, besides ensemble and history.
 
-    `data` is the fingerprint of the training data, `identity` that of the whole training. Without
-    them, or if an interrupt left the master ahead of the model, return None: training can go on
-    from the coefficients alone.
+    Without its `origin_of`, or if an interrupt left the master ahead of the model, return None:
+    training can go on from the coefficients alone.
     """
-    if data is None or not training.between_rounds:
+    if origin is None or not training.between_rounds:
         return None
     return {
         **training.master.state(),
         "best_bound": training.best_bound,
         "precision": training.schedule.state(),
         "generator": training.rng.bit_generator.state,
-        "data": data,
-        "identity": identity,
+        **origin,
     }
 
 
@@ -172,23 +160,24 @@ def _check_state(state: Mapping) -> None:
         raise ValueError("training_state must have the fields that training saves, each its type")
 
 
-def resume(
-    training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, state, identity
-) -> None:
-    """Take up a new training on X, still without columns, where `ensemble` ended.
+def resume(training: ColumnGeneration, previous: PreviousFit, X, origin: Mapping) -> None:
+    """Take up a new training on X, still without columns, where the previous fit ended.
 
-    With its `state`, from `training_state`, the continuation equals one uninterrupted run bit for
-    bit; without, the pair weights are formed from the coefficients. Bound and precision are taken
-    up if they belong to a training of this `identity`.
+    With a state of the same data, the continuation equals one uninterrupted run bit for bit;
+    without, the pair weights are formed from the coefficients. Bound and precision are taken up if
+    they belong to a training of this `origin_of`.
     """
+    ensemble, state = previous.ensemble, previous.state
+    if state is None or state["data"] != origin["data"]:
+        ensemble, state = previous.model.ensemble, None
     _restore_columns(training, ensemble, X)
     rounds = ensemble.n_rounds
-    training.model.resume(ensemble, {name: a[:rounds] for name, a in history.items()})
+    training.model.resume(ensemble, {name: a[:rounds] for name, a in previous.history.items()})
     if state is None:
         training.master.rebuild()
         return
     training.master.restore(state)
-    if state["identity"] == identity:
+    if state["identity"] == origin["identity"]:
         if state["best_bound"] > training.master.objective * (1.0 + 1e-9):
             raise ValueError(
                 f"training_state: best_bound must not lie above the objective "
@@ -212,23 +201,27 @@ def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:
         master.start_from(ensemble.scores(X), sum(float(step.sum()) for step in steps))
         training.n_steps = sum(map(np.count_nonzero, steps))
         return
-    values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
-    every = np.arange(len(ensemble.learners))
-    for ids, classes, rows, _ in add_columns(master, ensemble, every, X):
-        columns.assign(classes, rows, ids, master.coef_matrix.shape[1])
-        np.add.at(master.coef_matrix, (classes, rows), values[ids])
+    if len(every := np.arange(len(ensemble.learners))):
+        classes, rows, _ = add_columns(master, ensemble, every, X)
+        columns.assign(classes, rows, every, master.coef_matrix.shape[1])
+        values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
+        np.add.at(master.coef_matrix, (classes, rows), values)
     columns.record_all(master.coef_matrix)
 
 
-def add_columns(master, ensemble: Ensemble, ids, X) -> Iterator[tuple]:
-    """Add the outputs of learners `ids` to `master` as columns of their classes, in chunks.
+def add_columns(
+    master: RestrictedMaster, ensemble: Ensemble, ids, X
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add the outputs of some learners to `master` as columns of their classes.
 
-    Yield the learners, classes, rows in the master, and whether these are new, of each chunk.
+    Return classes, rows in the master, and whether these are new.
     """
-    of_class = np.zeros(len(ensemble.learners), dtype=np.int64)
-    of_class[ensemble.path.column] = ensemble.path.score_index
+    classes = np.zeros(len(ensemble.learners), dtype=np.int64)
+    classes[ensemble.path.column] = ensemble.path.score_index
+    added = []
     for start in range(0, len(ids), LEARNERS_PER_CHUNK):
         chunk = ids[start : start + LEARNERS_PER_CHUNK]
         packed = pack_outputs(ensemble.learners.take(chunk).outputs(X))
-        rows, is_new = master.add(of_class[chunk], packed)
-        yield chunk, of_class[chunk], rows, is_new
+        added.append(master.add(classes[chunk], packed))
+    rows, is_new = map(np.concatenate, zip(*added))
+    return classes[ids], rows, is_new

@@ -34,10 +34,6 @@ ENOUGH_LEFT_OUT, MOST_SPLITS = 500, 3
 """Small data are split again, until the first number of examples has been left out, or the second
 number of times: the log loss of few examples is noise."""
 
-NEGLIGIBLE = 2.0**-100
-"""Factor of the weights of examples that a holdout run leaves out: they count nothing, but their
-scores are followed."""
-
 MOST_LISTED = 200_000
 """Number of examples, whole groups, among which a cluster draws those that it leaves out."""
 
@@ -55,13 +51,13 @@ class Split(NamedTuple):
 # -------------------------------------------------------------------- drawn at random
 
 
-def holdout_splits(problem: Problem, classes, given: list[Split], rng) -> tuple[list[Split], int]:
+def holdout_splits(problem: Problem, given: list[Split], rng) -> tuple[list[Split], int]:
     """Return what the trainings of holdout runs leave out, and the seed of these runs.
 
     These are the last of the given splits, or else drawn, see `drawn_splits`.
     """
     if given:
-        return last_splits(given, problem.y, classes), int(rng.integers(2**63))
+        return last_splits(given, problem), int(rng.integers(2**63))
     return drawn_splits(problem.counts, problem.groups, rng)
 
 
@@ -115,32 +111,32 @@ def part_of(y, share: float, random_state, groups=None) -> tuple[np.ndarray, np.
 
 
 def split_off(
-    problem: Problem, classes, fraction: float, random_state, splits: list[Split]
+    problem: Problem, fraction: float, random_state, splits: list[Split]
 ) -> tuple[Problem, HeldOut]:
     """Hold out some training examples for early stopping: by class, or the last given split.
 
     Return the problem of those that stay, and the others, without weights if all are equal.
     """
     if splits:
-        left_out, held = last_splits(splits, problem.y, classes)[-1]
+        left_out, held = last_splits(splits, problem)[-1]
         kept = np.setdiff1d(np.arange(len(problem.y)), left_out, assume_unique=True)
     else:
-        kept, held = _drawn_off(problem, classes, fraction, random_state)
+        kept, held = _drawn_off(problem, fraction, random_state)
     weight = None if (problem.weight == problem.weight[0]).all() else problem.weight[held]
     return problem.take(kept), HeldOut(problem.X(held), problem.y[held], weight)
 
 
-def _drawn_off(problem: Problem, classes, fraction: float, random_state):
-    if (alone := classes[problem.counts == 1]).size:
+def _drawn_off(problem: Problem, fraction: float, random_state):
+    if (alone := problem.classes[problem.counts == 1]).size:
         raise ValueError(
             "early_stopping holds out examples of every class, but of class "
             f"{alone[0]!s} there is only one; pass X_val and y_val"
         )
     n_samples = len(problem.y)
     n_held = math.ceil(fraction * n_samples)
-    if min(n_held, n_samples - n_held) < len(classes):
+    if min(n_held, n_samples - n_held) < (n_classes := len(problem.classes)):
         raise ValueError(
-            f"validation_fraction must hold out and leave one example of each of {len(classes)} "
+            f"validation_fraction must hold out and leave one example of each of {n_classes} "
             f"classes; {fraction} of {n_samples} examples are {n_held}: change it, or pass X_val "
             "and y_val"
         )
@@ -269,7 +265,7 @@ def check_splitter(cv) -> None:
         )
 
 
-def given_splits(cv, problem: Problem, classes) -> list[Split]:
+def given_splits(cv, problem: Problem) -> list[Split]:
     """Return the splits of the parameter `cv`, none for None.
 
     A splitter sees the examples of positive weight in the order of the rows; given rows are of all.
@@ -278,7 +274,7 @@ def given_splits(cv, problem: Problem, classes) -> list[Split]:
         return []
     in_order = np.argsort(problem.rows)
     rows = problem.rows[in_order]
-    pairs = _pairs(cv, classes[problem.y[in_order]], problem.holder, rows)
+    pairs = _pairs(cv, problem.classes[problem.y[in_order]], problem.holder, rows)
     # Their places among the examples, which are sorted by class.
     found = [(~np.isin(rows, train), np.isin(rows, test)) for train, test in pairs]
     return [Split(np.sort(in_order[out]), np.sort(in_order[at])) for out, at in found]
@@ -335,20 +331,21 @@ def _checked_pair(k: int, pair, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     return train, test
 
 
-def last_splits(splits: list[Split], y, classes) -> list[Split]:
+def last_splits(splits: list[Split], problem: Problem) -> list[Split]:
     """Return the given splits that training takes: the last, on small data up to two before it.
 
     Those before it count only if they leave every class in training.
     """
 
     def lost(split: Split) -> np.ndarray:
-        return np.setdiff1d(np.arange(len(classes)), np.delete(y, split.left_out))
+        kept = np.delete(problem.y, split.left_out)
+        return np.setdiff1d(np.arange(len(problem.classes)), kept)
 
     *others, last = splits
     if len(missing := lost(last)):
         raise ValueError(
             "cv must leave every class in the training rows of its last split, got none of class "
-            f"{classes[missing[0]]!s}"
+            f"{problem.classes[missing[0]]!s}"
         )
     if not len(last.measured):
         raise ValueError("cv must test examples of positive weight in its last split, got none")

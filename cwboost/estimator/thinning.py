@@ -14,14 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
-from cwboost.estimator.checks import check_auto, check_Cs
+from cwboost.estimator.checks import check_auto, check_Cs, generator_of
 from cwboost.estimator.examples import VALID, Examples
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, calibrated, scale_and_loss
 from cwboost.estimator.importances import with_importances
-from cwboost.estimator.initial import Start
+from cwboost.estimator.initial import InitFitter
+from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.resumption import add_columns
+from cwboost.estimator.splits import given_splits, with_blocks
 from cwboost.fitted_model import FittedModel
-from cwboost.master import RestrictedMaster
 from cwboost.solvers.fcd import fcd
 from cwboost.support.warnings import warn_caller
 
@@ -44,27 +45,27 @@ def checked_Cs(C, has_held_out: bool) -> list[float]:
     return Cs
 
 
-def solve_thin(
-    model: FittedModel, examples: Examples, start: Start, Cs, given_scale, rng, n_threads: int
-) -> dict:
+def thinned(model: FittedModel, examples: Examples, wanted: Parameters, Cs: list[float]) -> dict:
     """Solve over all columns of a class-wise model for each C; return the best fitted attributes.
 
     The values of C ascend, and each solve starts from the coefficients of the one before. Held-out
     examples, if there are any, choose C and set the scale of the probabilities, unless it is given.
     """
-    default_scale = LOSS_SCALE if given_scale is None else given_scale
-    problem, held_out = examples.problem, examples.held_out.get(VALID)
+    n_threads, rng = wanted.n_threads, generator_of(wanted.random_state)
+    given_scale, held_out = wanted.probability_scale, examples.held_out.get(VALID)
+    inits = InitFitter(rng.spawn(1)[0], n_threads, examples.schema.facts())
+    problem = with_blocks(examples.problem, given_splits(wanted.cv, examples.problem))
+    problem = replace(problem, base=inits.start_again(model.base, problem).scores)
     # The columns of the master are -1 and +1.
-    ensemble = model.ensemble.class_wise()
-    master = RestrictedMaster(problem.counts, Cs[0], problem.weight, n_threads, base=start.scores)
+    ensemble, master = model.ensemble.class_wise(), problem.master(Cs[0], n_threads)
     columns = _add_all(master, ensemble, problem.X())
-    edges = _edges(master, columns)
+    default_scale = LOSS_SCALE if given_scale is None else given_scale
     best = None
     for C in Cs:
         began = perf_counter()
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
-        own = _kept(master, ensemble, columns, edges)
+        own = _kept(master, ensemble, columns)
         kept = FittedModel(
             own, model.labels, model.base, default_scale, constraints=model.constraints
         )
@@ -109,35 +110,28 @@ def solve_thin(
     }
 
 
-def _add_all(master, ensemble, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Add the learners of a model as columns: class, row and learner of each distinct one."""
+def _add_all(master, ensemble, X) -> tuple[np.ndarray, ...]:
+    """Add the learners of a model as columns: class, row, learner and edge of each distinct one.
+
+    An edge is a share of all weight before the first step.
+    """
     # A file saved with staged=False lacks the classes of learners at zero.
     known = np.unique(ensemble.path.column)
-    found = [
-        (classes[is_new], rows[is_new], ids[is_new])
-        for ids, classes, rows, is_new in add_columns(master, ensemble, known, X)
-    ]
-    if not found:
+    if not len(known):
         raise ValueError("the model has no weak learner to keep")
-    classes, rows, ids = (np.concatenate(part) for part in zip(*found))
-    order = np.argsort(ids)
-    return classes[order], rows[order], ids[order]
-
-
-def _edges(master, columns) -> np.ndarray:
-    """Return the present edges of columns, as shares of all weight before the first step."""
-    classes, rows, _ = columns
+    classes, rows, is_new = add_columns(master, ensemble, known, X)
+    classes, rows, ids = classes[is_new], rows[is_new], known[is_new]
     edges = master.edges()
-    return np.array([edges[c][row] for c, row in zip(classes, rows)]) / master.C
+    edges = np.array([edges[c][row] for c, row in zip(classes, rows)])
+    return classes, rows, ids, edges / master.C
 
 
-def _kept(master, ensemble, columns, edges) -> Ensemble:
+def _kept(master, ensemble, columns) -> Ensemble:
     """Return the model of the columns with positive coefficients, in one round."""
-    classes, rows, ids = columns
+    classes, rows, ids, edges = columns
     values = master.coef_matrix[classes, rows]
     positive = np.flatnonzero(values > 0.0)
     path = PathBuilder()
-    n_kept = len(positive)
-    path.append(np.arange(n_kept), classes[positive], values[positive], n_kept)
+    path.append(np.arange(len(positive)), classes[positive], values[positive], len(positive))
     learners = ensemble.learners.take(ids[positive])
     return Ensemble(learners, path.path(), ensemble.n_scores, edges[positive])

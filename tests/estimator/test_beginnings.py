@@ -66,11 +66,11 @@ CHANGES = {
 
 REFUSED = {
     "categorical_features": dict.fromkeys(KINDS, "categories"),
-    "correction": {"stagewise": "round has one learner for all classes: fit again"},
+    "correction": {"stagewise": "rounds of one learner per class: fit again"},
     "interaction_cst": dict.fromkeys(KINDS, "interaction_cst must constrain nothing more"),
     "monotonic_cst": {
         "total": "monotonic_cst must constrain nothing more than in the fitted model",
-        "stagewise": "round has one learner for all classes: fit again",
+        "stagewise": "rounds of one learner per class: fit again",
     },
 }
 
@@ -205,7 +205,7 @@ def test_a_bound_does_not_outlive_its_constraints():
 def test_trees_of_one_class_stay_trees_of_one_class():
     """Without constraints a round would grow one tree for all classes."""
     clf = fit(made("stagewise", monotonic_cst=RISING))
-    with pytest.raises(ValueError, match="round has one learner per class: fit again"):
+    with pytest.raises(ValueError, match="rounds of one learner for all classes: fit again"):
         fit(clf, n_estimators=MORE, monotonic_cst=None)
 
 

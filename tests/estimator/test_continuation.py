@@ -90,7 +90,11 @@ def test_parts_equal_one_fit(measure, init, given, tmp_path):
 
 NAMED_COLUMNS = pd.DataFrame(X[TRAIN]).add_prefix("f")
 OTHER_DATA = {
-    "order": (NAMED_COLUMNS[NAMED_COLUMNS.columns[::-1]], {}, "column 0 must be 'f0', got 'f9'"),
+    "order": (
+        NAMED_COLUMNS[NAMED_COLUMNS.columns[::-1]],
+        {},
+        "must have the name 'f0' .*got 'f9'",
+    ),
     "number": (NAMED_COLUMNS.iloc[:, :4], {}, "the 10 features of the fitted model .*got 4"),
     "kind": (NAMED_COLUMNS, {"weak_learner": "tree"}, "of the kind of the fitted model .*'tree'"),
     "list": (NAMED_COLUMNS, {"weak_learner": ["stump"]}, "of the kind of the fitted .*'mixed'"),

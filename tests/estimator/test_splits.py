@@ -19,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import cwboost
 from cwboost import CWBoostClassifier, CWBoostClassifierCV
-from cwboost.estimator import bench, holdout, refitting, splits
+from cwboost.estimator import bench, refitting, splits
 from cwboost.estimator.groups import keys_of_groups, keys_of_rows
 from cwboost.estimator.problem import Holder, sort_by_class
 
@@ -43,25 +43,20 @@ def seen(monkeypatch):
     """Pairs of feature 0 of the rows that something trains on, and of those that it leaves out."""
     pairs = []
 
-    def run(problem, bind, settings, n_threads, given, rng):
+    def drawn(problem, *arguments):
         X = problem.X()[:, 0]
-        pairs.extend((np.delete(X, one.left_out), X[one.measured]) for one in given)
-        return holdout.local_run(problem, bind, settings, n_threads, given, rng)
-
-    def master(self, scores, left_out):
-        X = self.examples.problem.X()[:, 0]
-        pairs.append((np.delete(X, left_out), X[left_out]))
-        return one_master(self, scores, left_out)
+        found, seed = splits.holdout_splits(problem, *arguments)
+        pairs.extend((np.delete(X, one.left_out), X[one.measured]) for one in found)
+        return found, seed
 
     def off(problem, *arguments):
         kept, held = splits.split_off(problem, *arguments)
         pairs.append((kept.X()[:, 0], held.X[:, 0]))
         return kept, held
 
-    one_master = refitting.Refit._master
-    monkeypatch.setattr(bench, "local_run", run)
+    monkeypatch.setattr(bench, "holdout_splits", drawn)
+    monkeypatch.setattr(refitting, "holdout_splits", drawn)
     monkeypatch.setattr(bench, "split_off", off)
-    monkeypatch.setattr(refitting.Refit, "_master", master)
     Recorder.pairs = pairs
     return pairs
 
@@ -164,7 +159,7 @@ def test_copies_in_two_groups_are_two_examples(grouped):
     """Groups state what is independent: equal rows do not join them."""
     X, y, groups = grouped
     twice = np.r_[groups, groups + groups.max() + 1]
-    problem, _ = sort_by_class(np.r_[X, X], np.r_[y, y], None, None, twice)
+    problem = sort_by_class(np.r_[X, X], np.r_[y, y], None, None, twice)
     assert len(problem.y) == 2 * len(y)
     assert len(np.unique(problem.groups)) == 2 * len(np.unique(groups))
 
@@ -184,7 +179,7 @@ def test_rows_that_repeat_few_are_examples_of_their_own():
 def test_copies_of_few_rows_with_one_label_each_are_one_example(grouped):
     X, y, _ = grouped
     X, y = X[:60], y[:60]
-    problem, _ = sort_by_class(np.tile(X, (12, 1)), np.tile(y, 12), None, None)
+    problem = sort_by_class(np.tile(X, (12, 1)), np.tile(y, 12), None, None)
     assert len(problem.y) == len(np.unique(X, axis=0))
 
 

@@ -18,23 +18,14 @@ from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import canonical
-from cwboost.support.weights import check_weight
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InputSchema:
     """Names, number and categories of the columns of X.
 
-    Parameters
-    ----------
-    family : WeakLearnerFamily
-        Its capabilities decide which matrices it can read.
-    categorical_features
-        The parameter of that name.
-    n_features : int
-    names : ndarray of str or None
-    categories : dict of int to ndarray
-        Categories of each categorical column, by its place, most frequent first.
+    The capabilities of the family decide which matrices it can read. `categories` are those of each
+    categorical column, by its place, most frequent first.
     """
 
     family: WeakLearnerFamily
@@ -45,12 +36,10 @@ class InputSchema:
 
     @classmethod
     def learn(cls, X, family, categorical_features, known=None, weight=None) -> InputSchema:
-        """Return the schema of a training matrix, whose rows have a `weight`, None for ones.
+        """Return the schema of the columns of training, whose rows have a `weight`, None for ones.
 
         `known` are the categories of a model that training goes on from, whose order is kept.
         """
-        X = _columns(X)
-        weight = check_weight(weight, X.shape[0])
         learned = learn_categories(X, categorical_features, weight)
         return cls(
             family=family,
@@ -65,7 +54,7 @@ class InputSchema:
 
         ``check(X)`` is scikit-learn's check of names and number of the columns.
         """
-        X = _columns(X)
+        X = read_columns(X)
         check(nw.to_native(X, pass_through=True))
         X = encode(X, self.categories, self.categorical_features)
         is_sparse = sparse.issparse(X)
@@ -111,7 +100,7 @@ def categorical_facts(categories: Mapping[int, np.ndarray], n_features: int) -> 
     return {"categorical": read_only(categorical), "n_categories": read_only(n_categories)}
 
 
-def _columns(X):
+def read_columns(X):
     """Return X as `as_columns` does, a sparse matrix in canonical form."""
     # First of all: conversions write where the indices point.
     return as_columns(canonical(X) if sparse.issparse(X) and X.ndim == 2 else X)
