@@ -14,43 +14,6 @@ from cwboost.estimator.holdout import HoldoutRun
 from cwboost.estimator.plan import Calibration, HoldoutCurve
 
 
-class _Measured:
-    """What was measured of a run so far, whose rounds have a learning rate."""
-
-    def __init__(self, run: HoldoutRun, rate: float):
-        self._run, self._rate = run, rate
-        self.rounds: list[int] = []
-        self.losses: list[float] = []
-        self.scales: list[float] = []
-        self.calibrations: dict[float, Calibration] = {}
-
-    def add(self, scores) -> float:
-        """Measure the scores after the last round; return their log loss."""
-        before = self.scales[-1] if self.scales else LOSS_SCALE
-        scale, loss = scale_and_loss(scores, self._run.y, self._run.weight, before)
-        self.rounds.append(self._run.n_rounds)
-        self.scales.append(scale)
-        self.losses.append(loss)
-        return loss
-
-    def calibrate(self, point: int, scores) -> None:
-        """Keep what calibrates a model of the length of a point, of these scores."""
-        length, scale = self._rate * self.rounds[point], self.scales[point]
-        conformity = Conformity.of(scale * scores, self._run.y, self._run.weight)
-        self.calibrations[length] = Calibration(length, scale, conformity)
-
-    def curve(self, kept: int, seconds: float, is_cut: bool) -> HoldoutCurve:
-        return HoldoutCurve(
-            length=self._rate * np.array(self.rounds),
-            loss=np.array(self.losses),
-            scale=np.array(self.scales),
-            kept=kept,
-            calibrations=tuple(self.calibrations[length] for length in sorted(self.calibrations)),
-            seconds=seconds,
-            is_cut=is_cut,
-        )
-
-
 def follow(
     run: HoldoutRun, most: int, rate: float, patience: int | None, clock: Clock
 ) -> HoldoutCurve | None:
@@ -60,29 +23,51 @@ def follow(
     and the training is to reach the last round that is close to the lowest one. Without, it is to
     reach the last round. The limit of the clock cuts the run.
     """
-    found, began = _Measured(run, rate), perf_counter()
-    best, kept, kept_scores, due = [np.inf], 0, None, 1
+    began, best, kept, kept_scores, due = perf_counter(), [np.inf], 0, None, 1
+    lengths: list[float] = []
+    losses: list[float] = []
+    scales: list[float] = []
+    calibrations: dict[float, Calibration] = {}
+
+    def measure(scores) -> None:
+        before = scales[-1] if scales else LOSS_SCALE
+        scale, loss = scale_and_loss(scores, run.y, run.weight, before)
+        lengths.append(rate * run.n_rounds)
+        losses.append(loss)
+        scales.append(scale)
+
+    def calibrate(point: int, scores) -> None:
+        length, scale = lengths[point], scales[point]
+        conformity = Conformity.of(scale * scores, run.y, run.weight)
+        calibrations[length] = Calibration(length, scale, conformity)
+
     while run.n_rounds < most and clock.left > 0 and run.round():
         if patience is None and run.n_rounds < due:
             continue
         scores = run.scores()
-        loss = found.add(scores)
+        measure(scores)
         if run.n_rounds >= due:
-            found.calibrate(-1, scores)
+            calibrate(-1, scores)
             due = ceil(at.CLOSE * run.n_rounds)
         if patience is None:
             continue
-        best.append(min(loss, best[-1]))
-        if loss <= (1.0 + LOGLOSS.tolerance) * best[-1]:
-            kept, kept_scores = len(found.losses) - 1, scores
+        best.append(min(losses[-1], best[-1]))
+        if losses[-1] <= (1.0 + LOGLOSS.tolerance) * best[-1]:
+            kept, kept_scores = len(losses) - 1, scores
         if best[-1] >= (1.0 - at.LEAST_FALL) * best[-patience - 1 :][0]:
             break
     if not run.n_rounds:
         return None
     if kept_scores is None:
-        kept_scores = run.scores()
-        found.add(kept_scores)
-        kept = len(found.losses) - 1
-    found.calibrate(kept, kept_scores)
-    pace = (perf_counter() - began) / (run.n_rounds * len(run.trainings))
-    return found.curve(kept, pace, is_cut=clock.left <= 0)
+        kept, kept_scores = len(losses), run.scores()
+        measure(kept_scores)
+    calibrate(kept, kept_scores)
+    return HoldoutCurve(
+        length=np.array(lengths),
+        loss=np.array(losses),
+        scale=np.array(scales),
+        kept=kept,
+        calibrations=tuple(own for _, own in sorted(calibrations.items())),
+        seconds=(perf_counter() - began) / (run.n_rounds * len(run.trainings)),
+        is_cut=clock.left <= 0,
+    )

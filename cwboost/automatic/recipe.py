@@ -50,7 +50,7 @@ def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
         return start, plan
     plan = replace(plan, curves={plan.init or "zero": curve})
     if chooses_rounds:
-        if _may_drop(wanted, bench, start):
+        if wanted.chooses_init and start.base is not None and bench.previous is None:
             start, plan = _better_start(bench, start, plan, for_runs)
         plan = _with_rounds(plan, wanted.learning_rate is None, clock.left)
     if not fits_scale:
@@ -87,7 +87,7 @@ def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:
     """Return the start to try first, and why."""
     if bench.previous is not None:
         return bench.start(None), "that of the fitted model"
-    if not _is_auto(wanted.init):
+    if not wanted.chooses_init:
         return _given_start(wanted, bench)
     if wanted.constraints:
         return Start(), f"an init model would not keep {' and '.join(wanted.constraints)}"
@@ -124,15 +124,6 @@ def _given_start(wanted: Parameters, bench) -> tuple[Start, str]:
     why = f"init={wanted.init!r} cannot be fitted to these examples"
     warn_caller(f"{why}: boosting starts from zero, as with init=None")
     return start, why
-
-
-def _is_auto(init) -> bool:
-    return isinstance(init, str) and init == "auto"
-
-
-def _may_drop(wanted: Parameters, bench, start: Start) -> bool:
-    """Return True if boosting may start from zero in place of base scores."""
-    return _is_auto(wanted.init) and start.base is not None and bench.previous is None
 
 
 def _better_start(bench, start: Start, plan: Plan, clock: Clock) -> tuple[Start, Plan]:

@@ -81,6 +81,11 @@ class Parameters:
     probability_scale: float | None
 
     @property
+    def chooses_init(self) -> bool:
+        """True if the data choose the init model."""
+        return isinstance(self.init, str) and self.init == "auto"
+
+    @property
     def score(self) -> str | None:
         """Name of the scorer by which early stopping stops; None for measures that fall."""
         metric = self.early_stopping
