@@ -26,14 +26,8 @@ MOST_KEPT = 5_000
 class Conformity:
     """Calibration scores for prediction sets.
 
-    Parameters
-    ----------
-    label : ndarray of shape (n,), dtype int64
-        Their class indices.
-    probability : ndarray of shape (n,), dtype float64
-        The probability that the model gives to each one's own class.
-    weight : ndarray of shape (n,), dtype float64
-        How many examples each one counts for, in units of the ordinary weight.
+    Of each example, these are its class index, the probability that the model gives to that class,
+    and how many examples it counts for, in units of the ordinary weight.
     """
 
     label: np.ndarray

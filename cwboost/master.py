@@ -84,18 +84,11 @@ def scale_of_cells(loss: float) -> float:
 class CellSteps:
     """Steps of some classes in the cells of one division of the examples.
 
-    Parameters
-    ----------
-    outputs : ndarray of shape (n_cells, n), dtype int8
-        The steps of each class as whole numbers, of which the largest magnitude is 127, or all
-        are 0.
-    coef : ndarray of shape (n,), dtype float64
-        The coefficient of each class; its products with the outputs are the moves of the scores.
-    edges : ndarray of shape (n,), dtype float64
-        The edge of the best learner on these cells per class, in units of 1: the sum of the
-        magnitudes of the cells' sums of weights, over q.
-    cover : ndarray of shape (n_cells,), dtype float32
-        Weight of the examples in each cell.
+    `outputs`, (n_cells, n), int8, are the steps of each class as whole numbers, of which the
+    largest magnitude is 127, or all are 0. Their products with the coefficients, (n,), are the
+    moves of the scores. `edges`, (n,), are those of the best learner on these cells per class, in
+    units of 1: the sum of the magnitudes of the cells' sums of weights, over q. `cover` is the
+    weight of the examples in each cell.
     """
 
     outputs: np.ndarray
@@ -258,7 +251,7 @@ class RestrictedMaster(Master):
         self._smoothing = SMOOTHING / effective_size(example_weight)
         self._base = None if base is None else base.T
         self.q = self._q(C)
-        self.pairs = PairWeights(counts, example_weight, self.q, n_threads, self._base)
+        self.pairs = self._first_pairs()
         self.columns = ColumnStore(self.n_classes, self.pairs.n_bytes, shared)
         self.coef_matrix = np.zeros((self.n_classes, self.columns.capacity))
         self.solves_since_rebuild = 0
@@ -268,6 +261,11 @@ class RestrictedMaster(Master):
     def _q(self, C) -> float:
         return (self.n_classes - 1) * self._sum_of_weights / C
 
+    def _first_pairs(self) -> PairWeights:
+        """Return the pair weights before the first column."""
+        counts, example_weight, n_threads = self._problem
+        return PairWeights(counts, example_weight, self.q, n_threads, self._base)
+
     @property
     def class_weights(self) -> np.ndarray:
         """Total weight of the examples of each class, shape (n_classes,)."""
@@ -276,9 +274,8 @@ class RestrictedMaster(Master):
 
     def change_C(self, C) -> None:
         """Change C and keep the present columns and coefficients."""
-        counts, example_weight, n_threads = self._problem
         self.q = self._q(C)
-        pairs = PairWeights(counts, example_weight, self.q, n_threads, self._base)
+        pairs = self._first_pairs()
         pairs.restore(self.pairs.state())
         self.pairs = pairs
         self._edges = None
@@ -338,16 +335,9 @@ class RestrictedMaster(Master):
     def add_paying(self, priced, edges, bound, classes) -> tuple[np.ndarray, ...]:
         """Add the priced columns whose edge is above a bound, at coefficient zero.
 
-        `edges` are in units of one, at most one per class.
-
-        Returns
-        -------
-        layer : ndarray of shape (n_classes,), int64
-            The row of each class's column that pays, -1 for none.
-        new : ndarray of shape (n_new,), int64
-            Indices of those that were not stored already.
-        classes_of_new, rows_of_new : ndarray of shape (n_new,), int64
-            Their classes, and their rows among those of the class.
+        `edges` are in units of one, at most one per class. Return the row of each class's column
+        that pays, (n_classes,), -1 for none; and of those that were not stored already, the
+        indices, the classes, and the rows among those of the class.
         """
         added = self.columns.add_paying(edges, bound, classes, priced.outputs)
         self._edges = None
@@ -393,18 +383,9 @@ class RestrictedMaster(Master):
     def step_cells(self, division, n_classes: int, step: float, least: float) -> CellSteps:
         """Take a fraction of the step of every cell of a division, of several classes at once.
 
-        The learner becomes graded: its outputs are as the steps of its cells. It is not kept as a
-        column; the scores keep what it adds.
-
-        Parameters
-        ----------
-        division : Division
-        n_classes : int
-            Number of classes that step: the last ones.
-        step : float
-            Fraction of the exact step.
-        least : float
-            Classes whose edge is not above this take no step.
+        The last `n_classes` step, unless their edge is not above `least`, and take the fraction
+        `step` of the exact step. The learner becomes graded: its outputs are as the steps of its
+        cells. It is not kept as a column; the scores keep what it adds.
 
         Notes
         -----
@@ -428,9 +409,8 @@ class RestrictedMaster(Master):
 
         `coef` is the sum of their coefficients.
         """
-        counts, example_weight, n_threads = self._problem
         self._base = scores.T if self._base is None else self._base + scores.T
-        self.pairs = PairWeights(counts, example_weight, self.q, n_threads, self._base)
+        self.pairs = self._first_pairs()
         self.cell_coef = coef
         self._edges = None
 

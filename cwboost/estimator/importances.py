@@ -25,20 +25,9 @@ MOST_POINTS = 2
 def with_importances(model: FittedModel, X, weight, n_threads: int) -> FittedModel:
     """Return a model with the share of each feature in the squares of its SHAP values.
 
-    Parameters
-    ----------
-    model : FittedModel
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Training examples, of which some are used: also as the background of learners that know
-        none.
-    weight : ndarray of shape (n_samples,), float64, > 0
-    n_threads : int
-
-    Returns
-    -------
-    FittedModel
-        With importances of sum 1, or zeros if no feature moves a score; with None if there are no
-        SHAP values of all of the score.
+    Some of the training examples X are used, also as the background of learners that know none. The
+    importances have the sum 1, or are zeros if no feature moves a score; they are None if there are
+    no SHAP values of all of the score.
     """
     rows, weight = spaced_by_weight(weight, _n_rows(model, X.shape[1]))
     values = _values(model, X[rows], n_threads)

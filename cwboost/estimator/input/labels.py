@@ -23,23 +23,9 @@ LABELS = "class labels, which are bools, integers, whole floats or text"
 def read_labels(y, name: str = "y", *, warn: bool = False) -> np.ndarray:
     """Return class labels as an array of bools, integers, whole floats or text.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        A list, or an array or a column of NumPy, pandas, polars or Arrow.
-    name : str, default="y"
-        What errors call it.
-    warn : bool, default=False
-        Warn if `y` is a matrix of one column.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-
-    Raises
-    ------
-    ValueError
-        If a label is missing, or labels are of several types or no class labels.
+    They come as a list, or as an array or a column of NumPy, pandas, polars or Arrow; with `warn`,
+    there is a warning for a matrix of one column. Raise ValueError, which calls them by `name`, if
+    a label is missing, or labels are of several types or no class labels.
     """
     y = unmasked(y)
     is_list = isinstance(y, list | tuple)
