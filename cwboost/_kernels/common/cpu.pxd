@@ -1,1 +1,4 @@
+cdef extern from "common/targets.h" nogil:
+    int cwb_set
+
 cdef int instruction_set() noexcept nogil

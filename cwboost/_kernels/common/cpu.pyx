@@ -47,7 +47,7 @@ def run_alone():
 
 
 cdef int instruction_set() noexcept nogil:
-    """Return the index of the chosen set in every table of kernels."""
+    """Return the number of the chosen set, for `cwb_set` of targets.h."""
     return number
 
 

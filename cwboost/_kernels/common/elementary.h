@@ -11,14 +11,8 @@
 #define CWB_LOG_2 0x1.62e42fefa38p-1
 #define CWB_LOG_2_REST 0x1.ef35793c7673p-45
 
-typedef struct {
-    void (*exponentials)(const double *x, double *out, int64_t n);
-} cwb_elementary_kernels;
-
 #define CWB_BODY "common/elementary_body.h"
 #include "common/for_each_target.h"
-static const cwb_elementary_kernels *const cwb_elementary_tables[] =
-    CWB_TABLES(cwb_elementary_kernels);
 
 /* log(x) to two units in the last place; minus infinity of 0, NaN below. x = 2^k m with m between
  * the roots of 1/2 and 2, and log m = 2 artanh(s) with s = (m - 1) / (m + 1), by its series. */

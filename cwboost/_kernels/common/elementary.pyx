@@ -5,9 +5,13 @@ import numpy as np
 from libc.stdint cimport int64_t
 
 from cwboost._kernels.common.arrays cimport data_of, length_of
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 
-cdef const cwb_elementary_kernels* kernels = cwb_elementary_tables[instruction_set()]
+cdef extern from "common/elementary.h" nogil:
+    void cwb_exponentials "CWB_BEST(exponentials)"(const double *x, double *out, int64_t n)
+    double cwb_log(double)
+
+cwb_set = instruction_set()
 
 
 def exp(x):
@@ -25,7 +29,7 @@ def exp(x):
     cdef double number
     if isinstance(x, float):
         number = x
-        kernels.exponentials(&number, &number, 1)
+        cwb_exponentials(&number, &number, 1)
         return number
     x = np.require(x, np.float64, "CA")
     out = np.empty(x.shape)
@@ -33,7 +37,7 @@ def exp(x):
     cdef double *found = <double *> data_of(out)
     cdef int64_t n = length_of(x)
     with nogil:
-        kernels.exponentials(values, found, n)
+        cwb_exponentials(values, found, n)
     return out[()]
 
 

@@ -54,5 +54,3 @@ static void CWB_NAME(exponentials)(const double *x, double *out, int64_t n) {
     cwb_store(rest, cwb_exp(cwb_load(rest)));
     memcpy(out + i, rest, (size_t)(n - i) * sizeof *x);
 }
-
-static const cwb_elementary_kernels CWB_NAME(cwb_elementary_kernels) = {CWB_NAME(exponentials)};

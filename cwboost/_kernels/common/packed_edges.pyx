@@ -6,19 +6,17 @@ from libc.math cimport fabs
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 
 FALSE_EDGE, WEAK_EDGE = "false", "weak"
 
 cdef extern from "common/packed_edges.h" nogil:
     ctypedef struct cwb_packed_edge:
         double edge, total, magnitude
-    ctypedef struct cwb_packed_edge_kernels:
-        void (*edge)(const double *r, const uint8_t *bits, int64_t n,
-                     cwb_packed_edge *found) noexcept nogil
-    const cwb_packed_edge_kernels *cwb_packed_edge_tables[]
+    void cwb_edge "CWB_BEST(packed_edge)"(
+        const double *r, const uint8_t *bits, int64_t n, cwb_packed_edge *found)
 
-cdef const cwb_packed_edge_kernels *kernels = cwb_packed_edge_tables[instruction_set()]
+cwb_set = instruction_set()
 
 # Below this number of weights a second thread costs more than it saves.
 cdef int64_t PARALLEL_WEIGHTS = 60_000
@@ -80,8 +78,8 @@ cdef cwb_packed_edge *edges_of(const double[:, :] weights, const uint8_t[:, ::1]
     if n_threads == 1 or n * n_samples < PARALLEL_WEIGHTS:
         with nogil:
             for t in range(n):
-                kernels.edge(&weights[t, 0], &outputs[step * t, 0], n_samples, &found[t])
+                cwb_edge(&weights[t, 0], &outputs[step * t, 0], n_samples, &found[t])
     else:
         for t in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
-            kernels.edge(&weights[t, 0], &outputs[step * t, 0], n_samples, &found[t])
+            cwb_edge(&weights[t, 0], &outputs[step * t, 0], n_samples, &found[t])
     return found

@@ -23,6 +23,3 @@ static void CWB_NAME(packed_edge)(const double *r, const uint8_t *bits, int64_t 
     found->total = total;
     found->magnitude = magnitude;
 }
-
-static const cwb_packed_edge_kernels CWB_NAME(cwb_packed_edge_kernels) = {
-    .edge = CWB_NAME(packed_edge)};

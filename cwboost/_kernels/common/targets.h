@@ -15,23 +15,20 @@
  *    stands between #if CWB_IS(AVX512) and #else. At most 10 parameters: related ones are a struct.
  *    No vector type may be wider than CWB_REGISTER_BYTES: GCC takes such vectors apart badly.
  *
- * 2. In SUBJECT/SUBJECT.h, after #pragma once, declare what all copies share (constants, structs
- *    and a table of function pointers), then have the bodies compiled once per instruction set:
+ * 2. In SUBJECT/SUBJECT.h, after #pragma once, declare what all copies share (constants, structs),
+ *    then have the body, or a file that includes several, compiled once per instruction set:
  *
- *        typedef struct { void (*halve)(double *x, int64_t n_bytes); } cwb_subject;
- *        #define CWB_BODY "subject/subject_body.h"
+ *        #define CWB_BODY "subject/halve_body.h"
  *        #include "common/for_each_target.h"
- *        static const cwb_subject *const cwb_subject_tables[] = CWB_TABLES(cwb_subject);
  *
- *    where subject_body.h includes the bodies and ends with
+ *    In C, CWB_BEST(halve)(x, n_bytes) calls the copy for the set that the module has chosen.
  *
- *        static const cwb_subject CWB_NAME(cwb_subject) = {CWB_NAME(halve)};
+ * 3. In the Cython module, choose the set at import and name that copy:
  *
- * 3. In the Cython module, choose at import and call through the table:
- *
- *        from cwboost._kernels.common.cpu cimport instruction_set
- *        cdef const cwb_subject* kernels = cwb_subject_tables[instruction_set()]
- *        kernels.halve(x, n)
+ *        from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
+ *        cdef extern from "subject/subject.h" nogil:
+ *            void cwb_halve "CWB_BEST(halve)"(double *x, int64_t n_bytes)
+ *        cwb_set = instruction_set()
  *
  * 4. Test it under every instruction set that the machine runs (tests/_kernels): the bits must be
  *    the same. Sums have eight lanes in one order (cwb_sum), whatever the register. */
@@ -49,7 +46,7 @@
 #define CWB_BUILDS_X86 1
 #define CWB_N_SETS 3
 #define CWB_SET_NAMES {"sse2", "avx2", "avx512"}
-#define CWB_TABLES(table) {&table##_base, &table##_avx2, &table##_avx512}
+#define CWB_BEST(name) (cwb_set == 2 ? name##_avx512 : cwb_set == 1 ? name##_avx2 : name##_base)
 #else
 #if defined(__aarch64__) && !defined(CWB_PORTABLE)
 #include <arm_neon.h>
@@ -59,8 +56,11 @@
 #define CWB_SET_NAMES {"portable"}
 #endif
 #define CWB_N_SETS 1
-#define CWB_TABLES(table) {&table##_base}
+#define CWB_BEST(name) name##_base
 #endif
+
+/* The number of the set that a module has chosen, for CWB_BEST. */
+static int cwb_set __attribute__((unused)) = 0;
 
 /* CWB_NAME(f) is f_avx2 while CWB_TARGET is avx2. */
 #define CWB_JOINED(name, target) name##_##target

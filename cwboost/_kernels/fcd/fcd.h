@@ -59,25 +59,5 @@ typedef struct {
     int64_t n_bytes, start, end; /* examples [start, end) are of the class */
 } cwb_run;
 
-/* The bodies, one per instruction set, each explained at its definition. */
-typedef struct {
-    void (*layer_table)(const cwb_master *, int64_t first, int64_t beyond,
-                        const uint8_t *const *layer, double *tables);
-    void (*tile)(const cwb_master *, const cwb_layer *, int64_t first_byte, int64_t last_byte,
-                 cwb_tile_sums *);
-    void (*move_cells)(const cwb_master *, const cwb_cells *, int64_t first_byte, int64_t last_byte,
-                       cwb_tile_sums *);
-    void (*run_enter)(const cwb_master *, int64_t c, const cwb_run *);
-    void (*run_leave)(const cwb_master *, int64_t c, const cwb_run *);
-    void (*run_move)(const cwb_run *, const uint8_t *bits, double up, double down,
-                     const uint8_t *next, double *v_plus, double *v_minus);
-    void (*add_columns)(double *scores, int64_t n_bytes, const uint8_t *const *columns,
-                        const double *moves, int64_t n_columns);
-    void (*pair_weights)(const cwb_master *, int64_t c);
-    void (*edges)(const double *r, int64_t n_bytes, const uint8_t *bits, int64_t stride,
-                  int64_t n_columns, double *edges);
-} cwb_fcd_kernels;
-
 #define CWB_BODY "fcd/fcd_body.h"
 #include "common/for_each_target.h"
-static const cwb_fcd_kernels *const cwb_fcd_tables[] = CWB_TABLES(cwb_fcd_kernels);

@@ -28,38 +28,63 @@ from libc.stdlib cimport free, malloc
 from cwboost._kernels.common.aligned import aligned_zeros
 
 from cwboost._kernels.common.arrays cimport FLOAT64, INT32, INT64, matrix, vector
-from cwboost._kernels.common.cpu cimport instruction_set
-from cwboost._kernels.common.elementary cimport cwb_elementary_kernels, cwb_elementary_tables
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.fcd.column_store cimport ColumnStore
 
 from cwboost._kernels.fcd.subspace import advance, derivatives
 
 cdef extern from "fcd/fcd.h" nogil:
     const int CWB_TILE
-    const cwb_fcd_kernels* const cwb_fcd_tables[]
+    ctypedef struct cwb_master:
+        double* R
+        double* scores
+        int64_t stride, n_classes
+        const int64_t* starts
+        const double* example_weight
+        const int32_t* label
+    ctypedef struct cwb_layer:
+        const uint8_t* const* columns
+        const double* d
+        const double* up
+        const double* down
+    ctypedef struct cwb_cells:
+        const int32_t* cell
+        const double* moves
+        int64_t n_cells, first
+    ctypedef struct cwb_tile_sums:
+        double loss
+        double margins
+        double errors
+    ctypedef struct cwb_run:
+        double* r
+        double* factor
+        int64_t n_bytes, start, end
+    void cwb_run_enter "CWB_BEST(run_enter)"(const cwb_master*, int64_t c, const cwb_run*)
+    void cwb_run_leave "CWB_BEST(run_leave)"(const cwb_master*, int64_t c, const cwb_run*)
+    void cwb_run_move "CWB_BEST(run_move)"(
+        const cwb_run*, const uint8_t* bits, double up, double down, const uint8_t* next,
+        double* v_plus, double* v_minus)
+    void cwb_add_columns "CWB_BEST(add_columns)"(
+        double* scores, int64_t n_bytes, const uint8_t** columns, const double* moves,
+        int64_t n_columns)
+    void cwb_pair_weights "CWB_BEST(pair_weights)"(const cwb_master*, int64_t c)
 
 cdef extern from "fcd/passes.h" nogil:
-    void cwb_fill_tables(
-        const cwb_fcd_kernels*, const cwb_master*, const uint8_t**, double*, int64_t,
-        int) noexcept
+    void cwb_fill_tables(const cwb_master*, const uint8_t**, double*, int64_t, int)
     cwb_tile_sums cwb_update_tiles(
-        const cwb_fcd_kernels*, const cwb_master*, const cwb_layer*, const cwb_cells*, int64_t,
-        cwb_tile_sums*, int) noexcept
+        const cwb_master*, const cwb_layer*, const cwb_cells*, int64_t, cwb_tile_sums*, int)
     void cwb_cell_sums(
-        const cwb_master*, const int32_t*, int64_t, int64_t, int64_t, double, double*) noexcept
+        const cwb_master*, const int32_t*, int64_t, int64_t, int64_t, double, double*)
     void cwb_class_edges(
-        const cwb_fcd_kernels*, const cwb_master*, int64_t, uint8_t**, const int64_t*, double*,
-        int64_t, int) noexcept
+        const cwb_master*, int64_t, uint8_t**, const int64_t*, double*, int64_t, int)
 
 cdef extern from "fcd/steps.h" nogil:
-    double cwb_step(double, double, double, double, double) noexcept
-    void cwb_factors(const cwb_elementary_kernels*, double, double*, double*) noexcept
+    double cwb_step(double, double, double, double, double)
+    void cwb_factors(double, double*, double*)
     void cwb_layer_solve(
-        const cwb_elementary_kernels*, double*, int64_t, double, double, const uint8_t*,
-        const double*, double*) noexcept
+        double*, int64_t, double, double, const uint8_t*, const double*, double*)
 
-cdef const cwb_fcd_kernels* kernels = cwb_fcd_tables[instruction_set()]
-cdef const cwb_elementary_kernels* elementary = cwb_elementary_tables[instruction_set()]
+cwb_set = instruction_set()
 
 # The factors of a run may grow to exp(this) before they are folded into R.
 cdef double LARGEST_LOG_SCALE = 200.0
@@ -150,7 +175,7 @@ cdef class PairWeights:
         self.start_scores()
         if self.base is not None:
             for c in range(self.n_classes):
-                kernels.pair_weights(&self.master, c)
+                cwb_pair_weights(&self.master, c)
         self.fold()
 
     cdef start_scores(self):
@@ -198,10 +223,10 @@ cdef class PairWeights:
         cdef double* F = self.master.scores
         cdef int n_threads = self.threads()
         for c in prange(n_classes, num_threads=n_threads, schedule="static"):
-            kernels.add_columns(F + c * self.stride, self.n_bytes, columns + first[c],
-                                moves + first[c], first[c + 1] - first[c])
+            cwb_add_columns(F + c * self.stride, self.n_bytes, columns + first[c],
+                            moves + first[c], first[c + 1] - first[c])
         for c in prange(n_classes, num_threads=n_threads, schedule="static"):
-            kernels.pair_weights(&self.master, c)
+            cwb_pair_weights(&self.master, c)
 
     cdef int threads(self) noexcept nogil:
         return self.n_threads if self.n_samples * self.n_classes >= PARALLEL_ENTRIES else 1
@@ -250,7 +275,7 @@ cdef class PairWeights:
         cdef double* edges = &out[0, 0]
         cdef int64_t stride = out.shape[1]
         with nogil:
-            cwb_class_edges(kernels, &self.master, self.n_bytes, columns.first, columns.count,
+            cwb_class_edges(&self.master, self.n_bytes, columns.first, columns.count,
                             edges, stride, self.threads())
 
     def update_layer(self, ColumnStore columns, rows, coef, double step=1.0):
@@ -277,9 +302,9 @@ cdef class PairWeights:
                 start[c] = w[c * width + row[c]]
         with nogil:
             self.fill_tables(bits, tables)
-            cwb_layer_solve(elementary, tables, K, self.q, step, active, start, d)
+            cwb_layer_solve(tables, K, self.q, step, active, start, d)
             for c in range(K):
-                cwb_factors(elementary, d[c], &self.up[c], &self.down[c])
+                cwb_factors(d[c], &self.up[c], &self.down[c])
             self.apply(&layer, NULL)
         for c in range(K):
             if active[c]:
@@ -299,7 +324,7 @@ cdef class PairWeights:
     cdef void fill_tables(self, const uint8_t** layer, double* tables) noexcept nogil:
         """Fill the joint-sign tables of a layer, several small classes at a time."""
         cdef int64_t n_groups = max(1, min(self.n_classes, self.n_samples // EXAMPLES_TOGETHER))
-        cwb_fill_tables(kernels, &self.master, layer, tables, n_groups, self.threads())
+        cwb_fill_tables(&self.master, layer, tables, n_groups, self.threads())
 
     def move_layer(self, const uint8_t[:, ::1] bits, const double[::1] d):
         """Move the coefficient of one column per class, with outputs `bits`, by `d`."""
@@ -308,7 +333,7 @@ cdef class PairWeights:
         cdef const uint8_t** rows = self.rows_of(bits)
         layer.columns, layer.d, layer.up, layer.down = rows, &d[0], &self.up[0], &self.down[0]
         for c in range(self.n_classes):
-            cwb_factors(elementary, d[c], &self.up[c], &self.down[c])
+            cwb_factors(d[c], &self.up[c], &self.down[c])
         with nogil:
             self.apply(&layer, NULL)
         free(rows)
@@ -400,9 +425,9 @@ cdef class PairWeights:
         cdef cwb_run run
         run.r, run.factor = &self.R[c, 0], &self.run_factor[0]
         run.n_bytes, run.start, run.end = self.n_bytes, self.starts[c], self.starts[c + 1]
-        kernels.run_enter(&self.master, c, &run)
+        cwb_run_enter(&self.master, c, &run)
         # A move by zero computes the sums of the first update.
-        kernels.run_move(&run, columns[0], 1.0, 1.0, columns[0], &v_plus, &v_minus)
+        cwb_run_move(&run, columns[0], 1.0, 1.0, columns[0], &v_plus, &v_minus)
         for k in range(n):
             value = &w[rows[k]]
             d = moves[k] = cwb_step(v_plus, v_minus, self.q, value[0], 1.0)
@@ -410,14 +435,14 @@ cdef class PairWeights:
             log_scale += fabs(d)
             if log_scale > LARGEST_LOG_SCALE:
                 # Fold the factors of the run into R before they overflow.
-                kernels.run_leave(&self.master, c, &run)
-                kernels.run_enter(&self.master, c, &run)
+                cwb_run_leave(&self.master, c, &run)
+                cwb_run_enter(&self.master, c, &run)
                 log_scale = fabs(d)
-            cwb_factors(elementary, d, &up, &down)
-            kernels.run_move(&run, columns[k], up, down, columns[min(k + 1, n - 1)], &v_plus,
-                             &v_minus)
-        kernels.run_leave(&self.master, c, &run)
-        kernels.add_columns(&self.scores[c, 0], self.n_bytes, columns, moves, n)
+            cwb_factors(d, &up, &down)
+            cwb_run_move(&run, columns[k], up, down, columns[min(k + 1, n - 1)], &v_plus,
+                         &v_minus)
+        cwb_run_leave(&self.master, c, &run)
+        cwb_add_columns(&self.scores[c, 0], self.n_bytes, columns, moves, n)
 
     cpdef fold(self):
         """Compute the own sums, the loss, the margins and the errors again."""
@@ -426,7 +451,7 @@ cdef class PairWeights:
     cdef void apply(self, const cwb_layer* layer, const cwb_cells* cells) noexcept nogil:
         """Update scores and weights by cells, a layer or neither (NULL), and take the new sums."""
         cdef cwb_tile_sums sums = cwb_update_tiles(
-            kernels, &self.master, layer, cells, self.n_bytes, self.tile_sums, self.threads())
+            &self.master, layer, cells, self.n_bytes, self.tile_sums, self.threads())
         self.loss, self.margins, self.errors = sums.loss, sums.margins, sums.errors
 
 
@@ -442,6 +467,6 @@ def solve_layer(double[:, :, :, ::1] tables, double q, double step, const uint8_
     moved = np.zeros(tables.shape[0])
     cdef double[::1] d = moved
     with nogil:
-        cwb_layer_solve(elementary, &tables[0, 0, 0, 0], tables.shape[0], q, step, &active[0],
+        cwb_layer_solve(&tables[0, 0, 0, 0], tables.shape[0], q, step, &active[0],
                         &coef[0], &d[0])
     return moved

@@ -17,10 +17,9 @@ static inline double cwb_step(double v_plus, double v_minus, double q, double w,
 }
 
 /* exp(d) and exp(-d). */
-static inline void cwb_factors(const cwb_elementary_kernels *elementary, double d, double *up,
-                               double *down) {
+static inline void cwb_factors(double d, double *up, double *down) {
     double both[2] = {d, -d};
-    elementary->exponentials(both, both, 2);
+    CWB_BEST(exponentials)(both, both, 2);
     *up = both[0], *down = both[1];
 }
 
@@ -31,9 +30,8 @@ static inline void cwb_factors(const cwb_elementary_kernels *elementary, double 
  * d + (1/q) (V- exp(d) + V+ exp(-d)) over d >= -coef_c, whose root is
  * d = log(2 V+ / (q + sqrt(q^2 + 4 V+ V-))), and goes `step` of the way (shrinkage). moved[c]
  * becomes what the coordinate moved by. */
-static void cwb_layer_solve(const cwb_elementary_kernels *elementary, double *tables, int64_t K,
-                            double q, double step, const uint8_t *active, const double *coef,
-                            double *moved) {
+static void cwb_layer_solve(double *tables, int64_t K, double q, double step, const uint8_t *active,
+                            const double *coef, double *moved) {
     for (int64_t c = 0; c < K; c++) {
         moved[c] = 0.0;
         if (!active[c]) continue;
@@ -46,7 +44,7 @@ static void cwb_layer_solve(const cwb_elementary_kernels *elementary, double *ta
         const double d = cwb_step(v_plus, v_minus, q, coef[c], step);
         if (d == 0.0) continue;
         double up, down;
-        cwb_factors(elementary, d, &up, &down);
+        cwb_factors(d, &up, &down);
         for (int64_t b = 0; b < K; b++) {
             double *own = tables + 4 * (b * K + c), *other = tables + 4 * (c * K + b);
             own[0] *= up, own[1] *= up, own[2] *= down, own[3] *= down;

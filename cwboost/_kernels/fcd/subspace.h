@@ -17,12 +17,5 @@ typedef struct {
     int n;
 } cwb_directions;
 
-typedef struct {
-    void (*direction_sums)(const cwb_directions *, int64_t c, double *out);
-    void (*advance)(double *present, const double *const *scores, int n, const double *steps,
-                    int64_t size);
-} cwb_subspace_kernels;
-
 #define CWB_BODY "fcd/subspace_body.h"
 #include "common/for_each_target.h"
-static const cwb_subspace_kernels *const cwb_subspace_tables[] = CWB_TABLES(cwb_subspace_kernels);

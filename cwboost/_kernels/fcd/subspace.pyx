@@ -6,7 +6,7 @@ from cython.parallel cimport prange
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 
 cdef extern from "fcd/subspace.h" nogil:
     enum:
@@ -17,12 +17,12 @@ cdef extern from "fcd/subspace.h" nogil:
         int64_t stride, n_classes
         const int64_t* starts
         int n
-    ctypedef struct cwb_subspace_kernels:
-        void (*direction_sums)(const cwb_directions*, int64_t, double*) noexcept nogil
-        void (*advance)(double*, const double**, int, const double*, int64_t) noexcept nogil
-    const cwb_subspace_kernels* const cwb_subspace_tables[]
+    void cwb_direction_sums "CWB_BEST(direction_sums)"(
+        const cwb_directions*, int64_t c, double* out)
+    void cwb_advance "CWB_BEST(advance)"(
+        double* present, const double** scores, int n, const double* steps, int64_t size)
 
-cdef const cwb_subspace_kernels* kernels = cwb_subspace_tables[instruction_set()]
+cwb_set = instruction_set()
 
 MOST_DIRECTIONS = CWB_MOST_DIRECTIONS
 
@@ -56,7 +56,7 @@ def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, 
     directions.R, directions.scores, directions.n = &R[0, 0], at, n
     directions.stride, directions.n_classes, directions.starts = R.shape[1], K, &starts[0]
     for c in prange(K, nogil=True, num_threads=n_threads, schedule="static"):
-        kernels.direction_sums(&directions, c, out + 16 * c)
+        cwb_direction_sums(&directions, c, out + 16 * c)
     slope, curvature = np.zeros(n), np.zeros((n, n))
     cdef double[::1] first = slope
     cdef double[:, ::1] second = curvature
@@ -81,7 +81,7 @@ def advance(list scores, const double[::1] steps):
     cdef double[:, ::1] present = scores[0]
     cdef const double* at[CWB_MOST_DIRECTIONS + 1]
     cdef int n = locate(scores, at)
-    kernels.advance(&present[0, 0], at, n, &steps[0], present.shape[0] * present.shape[1])
+    cwb_advance(&present[0, 0], at, n, &steps[0], present.shape[0] * present.shape[1])
 
 
 def newton_step(const double[::1] slope, const double[:, ::1] curvature):

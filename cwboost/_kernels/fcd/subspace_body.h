@@ -58,6 +58,3 @@ static void CWB_NAME(advance)(double *present, const double *const *scores, int 
         cwb_store(present + i, sum);
     }
 }
-
-static const cwb_subspace_kernels CWB_NAME(cwb_subspace_kernels) = {CWB_NAME(direction_sums),
-                                                                    CWB_NAME(advance)};

@@ -13,13 +13,5 @@
 
 #include "common/rounding.h"
 
-typedef struct {
-    /* out may not overlap d. */
-    void (*of_squares)(const float *d, int64_t n, float factor, float unit, double *out);
-} cwb_kernel_value_kernels;
-
 #define CWB_BODY "kernel_values/kernel_values_body.h"
 #include "common/for_each_target.h"
-
-static const cwb_kernel_value_kernels *const cwb_kernel_value_tables[] =
-    CWB_TABLES(cwb_kernel_value_kernels);

@@ -2,15 +2,13 @@
 
 from libc.stdint cimport int64_t
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 
 cdef extern from "kernel_values/kernel_values.h" nogil:
-    ctypedef struct cwb_kernel_value_kernels:
-        void (*of_squares)(const float *d, int64_t n, float factor, float unit,
-                           double *out) noexcept nogil
-    const cwb_kernel_value_kernels *cwb_kernel_value_tables[]
+    void cwb_kernel_values "CWB_BEST(kernel_values_of_squares)"(
+        const float *d, int64_t n, float factor, float unit, double *out)
 
-cdef const cwb_kernel_value_kernels *kernels = cwb_kernel_value_tables[instruction_set()]
+cwb_set = instruction_set()
 
 
 def fill_kernel_values(const float[:, ::1] squared, float factor, float unit, double[:, ::1] out):
@@ -34,4 +32,4 @@ def fill_kernel_values(const float[:, ::1] squared, float factor, float unit, do
         raise ValueError(f"unit must be above 0 and below 2**22, got {unit}")
     if n:
         with nogil:
-            kernels.of_squares(&squared[0, 0], n, factor, unit, &out[0, 0])
+            cwb_kernel_values(&squared[0, 0], n, factor, unit, &out[0, 0])

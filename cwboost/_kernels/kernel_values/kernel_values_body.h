@@ -7,6 +7,3 @@ static void CWB_NAME(kernel_values_of_squares)(const float *restrict d, int64_t 
         out[i] = (double)((value + CWB_ROUND_FLOAT) - CWB_ROUND_FLOAT);
     }
 }
-
-static const cwb_kernel_value_kernels CWB_NAME(cwb_kernel_value_kernels) = {
-    .of_squares = CWB_NAME(kernel_values_of_squares)};

@@ -47,13 +47,6 @@ typedef struct {
     int n_rows, type;
 } cwb_rows;
 
-typedef struct {
-    void (*dense)(const cwb_additive *, const cwb_rows *, double *out);
-    /* One row by its `count` stored elements. */
-    void (*sparse)(const cwb_additive *, const double *data, const int32_t *columns, int64_t count,
-                   double *out);
-} cwb_additive_kernels;
-
 /* Write the slab's scores of a row to their place. */
 static inline void cwb_slab_out(const cwb_additive *a, int64_t slab, const double *sums,
                                 double *out) {
@@ -64,4 +57,3 @@ static inline void cwb_slab_out(const cwb_additive *a, int64_t slab, const doubl
 
 #define CWB_BODY "prediction/additive_body.h"
 #include "common/for_each_target.h"
-static const cwb_additive_kernels *const cwb_additive_tables[] = CWB_TABLES(cwb_additive_kernels);

@@ -3,7 +3,7 @@
 from cython.parallel cimport prange
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.common.typedefs cimport feature_t
 
 cdef extern from "prediction/additive.h" nogil:
@@ -31,13 +31,12 @@ cdef extern from "prediction/additive.h" nogil:
         const void *data
         int64_t row_step, column_step
         int n_rows, type
-    ctypedef struct cwb_additive_kernels:
-        void (*dense)(const cwb_additive *, const cwb_rows *, double *) noexcept nogil
-        void (*sparse)(const cwb_additive *, const double *, const int32_t *, int64_t,
-                       double *) noexcept nogil
-    const cwb_additive_kernels *const cwb_additive_tables[]
+    void cwb_dense "CWB_BEST(additive_dense)"(const cwb_additive *, const cwb_rows *, double *out)
+    void cwb_sparse "CWB_BEST(additive_sparse)"(
+        const cwb_additive *, const double *data, const int32_t *columns, int64_t count,
+        double *out)
 
-cdef const cwb_additive_kernels *kernels = cwb_additive_tables[instruction_set()]
+cwb_set = instruction_set()
 
 LANES = CWB_ADD_LANES
 
@@ -108,7 +107,7 @@ cdef class AdditiveModel:
         rows.row_step, rows.column_step = row_step, column_step
         rows.n_rows = <int> min(CWB_ADD_ROWS, n_samples - first)
         rows.type = CWB_U8 if feature_t is uint8_t else CWB_F32 if feature_t is float else CWB_F64
-        kernels.dense(&self.model, &rows, out + first * self.model.n_scores)
+        cwb_dense(&self.model, &rows, out + first * self.model.n_scores)
 
     def sparse(self, const double[::1] data, const int32_t[::1] columns,
                const int64_t[::1] indptr, double[:, ::1] out, int n_threads):
@@ -119,9 +118,9 @@ cdef class AdditiveModel:
         if n_threads == 1 or n_samples < CWB_ADD_ROWS:
             with nogil:
                 for i in range(n_samples):
-                    kernels.sparse(&self.model, value + indptr[i], column + indptr[i],
-                                   indptr[i + 1] - indptr[i], &out[i, 0])
+                    cwb_sparse(&self.model, value + indptr[i], column + indptr[i],
+                               indptr[i + 1] - indptr[i], &out[i, 0])
         else:
             for i in prange(n_samples, nogil=True, schedule="static", num_threads=n_threads):
-                kernels.sparse(&self.model, value + indptr[i], column + indptr[i],
-                               indptr[i + 1] - indptr[i], &out[i, 0])
+                cwb_sparse(&self.model, value + indptr[i], column + indptr[i],
+                           indptr[i + 1] - indptr[i], &out[i, 0])

@@ -158,7 +158,7 @@ static void CWB_NAME(additive_dense)(const cwb_additive *a, const cwb_rows *x, d
     if (x->type == CWB_F64) cwb_dense_of(a, x, CWB_F64, out);
 }
 
-/* The tables hold differences to the value at 0. */
+/* One row by its `count` stored elements; the tables hold differences to the value at 0. */
 static void CWB_NAME(additive_sparse)(const cwb_additive *a, const double *data,
                                       const int32_t *columns, int64_t count, double *out) {
     double sums[CWB_ADD_LANES];
@@ -179,6 +179,3 @@ static void CWB_NAME(additive_sparse)(const cwb_additive *a, const double *data,
         cwb_slab_out(a, slab, sums, out);
     }
 }
-
-static const cwb_additive_kernels CWB_NAME(cwb_additive_kernels) = {CWB_NAME(additive_dense),
-                                                                    CWB_NAME(additive_sparse)};

@@ -49,18 +49,5 @@ typedef struct {
     int64_t n_nodes, n_points, n_outputs, n_slots;
 } cwb_shapley_tree;
 
-typedef struct {
-    /* Add the values of a tree to `values`, eight numbers per output and slot. `right` has one byte
-     * per comparison: bit k is set if row k goes right. Scratch: `known` n_nodes bytes, `products`
-     * 24 numbers per node. */
-    void (*add_tree)(const cwb_shapley_tree *tree, const uint8_t *right, uint8_t *known,
-                     double *products, double *values);
-    /* out[8 * place + k] += factor * values[8 * i + k] for place = places[i]. */
-    void (*scatter)(const double *values, const int32_t *places, int64_t n, double factor,
-                    double *out);
-} cwb_shapley_kernels;
-
 #define CWB_BODY "prediction/shapley_body.h"
 #include "common/for_each_target.h"
-
-static const cwb_shapley_kernels *const cwb_shapley_tables[] = CWB_TABLES(cwb_shapley_kernels);

@@ -10,7 +10,7 @@ from libc.string cimport memset
 
 import numpy as np
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 
 cdef extern from "prediction/shapley.h" nogil:
@@ -23,14 +23,13 @@ cdef extern from "prediction/shapley.h" nogil:
         const cwb_shapley_step *steps
         const int8_t *outputs
         int64_t n_nodes, n_points, n_outputs, n_slots
-    ctypedef struct cwb_shapley_kernels:
-        void (*add_tree)(const cwb_shapley_tree *tree, const uint8_t *right, uint8_t *known,
-                         double *products, double *values) noexcept nogil
-        void (*scatter)(const double *values, const int32_t *places, int64_t n, double factor,
-                        double *out) noexcept nogil
-    const cwb_shapley_kernels *cwb_shapley_tables[]
+    void cwb_add_tree "CWB_BEST(shapley_tree)"(
+        const cwb_shapley_tree *tree, const uint8_t *right, uint8_t *known, double *products,
+        double *values)
+    void cwb_scatter "CWB_BEST(shapley_scatter)"(
+        const double *values, const int32_t *places, int64_t n, double factor, double *out)
 
-cdef const cwb_shapley_kernels *kernels = cwb_shapley_tables[instruction_set()]
+cwb_set = instruction_set()
 
 
 cdef void fill_step(cwb_shapley_step *step, double z, double z_before, bint has_before, double t,
@@ -121,11 +120,11 @@ cdef void add_block(
     """Add coefficients times values of one tree to one block of eight rows."""
     cdef int64_t k, n_slots = tree.n_slots
     memset(work.values, 0, 8 * tree.n_outputs * n_slots * sizeof(double))
-    kernels.add_tree(tree, right, work.known, work.products, work.values)
+    cwb_add_tree(tree, right, work.known, work.products, work.values)
     for k in range(n_coef):
         # The only output, or that of the score.
-        kernels.scatter(work.values + 8 * n_slots * (scores[k] % tree.n_outputs), features, n_slots,
-                        coef[k], out + 8 * n_features * scores[k])
+        cwb_scatter(work.values + 8 * n_slots * (scores[k] % tree.n_outputs), features, n_slots,
+                    coef[k], out + 8 * n_features * scores[k])
 
 
 cdef struct Term:

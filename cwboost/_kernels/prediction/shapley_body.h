@@ -21,6 +21,9 @@ CWB_INLINE void CWB_NAME(shapley_pass_up)(const cwb_shapley_tree *tree, int64_t 
     }
 }
 
+/* Add the values of a tree to `values`, eight numbers per output and slot. `right` has one byte per
+ * comparison: bit k is set if row k goes right. Scratch: `known` n_nodes bytes, `products` 24
+ * numbers per node. */
 static void CWB_NAME(shapley_tree)(const cwb_shapley_tree *tree, const uint8_t *right,
                                    uint8_t *known, double *products, double *values) {
     const int64_t n = tree->n_nodes;
@@ -56,6 +59,7 @@ static void CWB_NAME(shapley_tree)(const cwb_shapley_tree *tree, const uint8_t *
     }
 }
 
+/* out[8 * place + k] += factor * values[8 * i + k] for place = places[i]. */
 static void CWB_NAME(shapley_scatter)(const double *values, const int32_t *places, int64_t n,
                                       double factor, double *out) {
     const cwb_doubles by = cwb_splat(factor);
@@ -64,8 +68,3 @@ static void CWB_NAME(shapley_scatter)(const double *values, const int32_t *place
         cwb_store(to, cwb_add(cwb_load(to), cwb_mul(by, cwb_load(values + 8 * i))));
     }
 }
-
-static const cwb_shapley_kernels CWB_NAME(cwb_shapley_kernels) = {
-    .add_tree = CWB_NAME(shapley_tree),
-    .scatter = CWB_NAME(shapley_scatter),
-};

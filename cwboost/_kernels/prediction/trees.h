@@ -96,31 +96,8 @@ typedef struct {
  * any values. */
 enum { CWB_CODES, CWB_SIMPLE, CWB_ANY };
 
-typedef struct {
-    /* Codes of a block of values. */
-    void (*code)(const cwb_trees *trees, const double *values, uint8_t *codes);
-    /* out[t - first] = the rows on which tree t is +1, for t in [first, last). `reach` is scratch
-     * for one set per node of the largest tree that is not walked. */
-    void (*sets)(const cwb_trees *trees, int64_t first, int64_t last, const cwb_block *block,
-                 uint64_t *reach, uint64_t *out);
-    /* place[row] = the leaf of tree t in which a row is; room for 64. `reach` as for `sets`. */
-    void (*places)(const cwb_trees *trees, int64_t t, const cwb_block *block, uint64_t *reach,
-                   uint32_t *place);
-    /* scores[row, s] += output[place[row], s] * coef[s] for all s below `width`; 64 rows can be
-     * written. */
-    void (*add_outputs)(const int8_t *output, int64_t width, const uint32_t *place, int64_t n_rows,
-                        const double *coef, double *scores);
-    /* scores[0:64] += value on the rows of a set, -value on the others. */
-    void (*add_set)(uint64_t set, double value, double *scores);
-    int64_t max_reached; /* trees of more inner nodes are better walked */
-    int64_t max_cells;   /* the same of graded trees: their places must have a byte */
-} cwb_evaluation_kernels;
-
 #define CWB_BODY "prediction/trees_body.h"
 #include "common/for_each_target.h"
-
-static const cwb_evaluation_kernels *const cwb_evaluation_tables[] =
-    CWB_TABLES(cwb_evaluation_kernels);
 
 /* Have part `part` of `n_parts` of the coded nodes of tree t brought into the cache. */
 static inline void cwb_fetch_nodes(const cwb_trees *trees, int64_t t, int64_t part,

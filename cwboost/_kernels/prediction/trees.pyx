@@ -15,7 +15,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from cwboost._kernels.common.arrays cimport FLOAT64, INT8, INT32, INT64, as_vector, data_of
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.common.typedefs cimport feature_t
 
@@ -51,22 +51,24 @@ cdef extern from "prediction/trees.h" nogil:
         const uint8_t *codes
         int64_t n_rows
         int simple
-    ctypedef struct cwb_evaluation_kernels:
-        void (*code)(const cwb_trees *trees, const double *values, uint8_t *codes) noexcept nogil
-        void (*sets)(const cwb_trees *trees, int64_t first, int64_t last, const cwb_block *block,
-                     uint64_t *reach, uint64_t *out) noexcept nogil
-        void (*places)(const cwb_trees *trees, int64_t t, const cwb_block *block,
-                       uint64_t *reach, uint32_t *place) noexcept nogil
-        void (*add_outputs)(const int8_t *output, int64_t width, const uint32_t *place,
-                            int64_t n_rows, const double *coef, double *scores) noexcept nogil
-        void (*add_set)(uint64_t set, double value, double *scores) noexcept nogil
-        int64_t max_reached, max_cells
-    const cwb_evaluation_kernels *cwb_evaluation_tables[]
+    int64_t max_reached "CWB_BEST(max_reached)"
+    int64_t max_cells "CWB_BEST(max_cells)"
+    void cwb_code "CWB_BEST(code)"(const cwb_trees *trees, const double *values, uint8_t *codes)
+    void cwb_sets "CWB_BEST(sets)"(
+        const cwb_trees *trees, int64_t first, int64_t last, const cwb_block *block,
+        uint64_t *reach, uint64_t *out)
+    void cwb_places "CWB_BEST(places)"(
+        const cwb_trees *trees, int64_t t, const cwb_block *block, uint64_t *reach,
+        uint32_t *place)
+    void cwb_add_outputs "CWB_BEST(add_outputs)"(
+        const int8_t *output, int64_t width, const uint32_t *place, int64_t n_rows,
+        const double *coef, double *scores)
+    void cwb_add_set "CWB_BEST(add_set)"(uint64_t set, double value, double *scores)
     void cwb_fetch_nodes(const cwb_trees *trees, int64_t t, int64_t part, int64_t n_parts)
     void cwb_write_outputs(const uint64_t *sets, int64_t n_trees, int64_t n_rows,
                            int8_t *outputs, int64_t row_stride)
 
-cdef const cwb_evaluation_kernels *kernels = cwb_evaluation_tables[instruction_set()]
+cwb_set = instruction_set()
 
 # Trees that meet all blocks of a task before the next: as many as a cache holds.
 cdef int64_t TREES_AT_ONCE = 64
@@ -138,7 +140,7 @@ cdef class TreeEvaluator:
         cdef int32_t[::1] n_inner = of_trees[0], height = of_trees[1]
         cdef int32_t[::1] place = of_nodes[0], depth = of_nodes[1], order = of_nodes[2]
         cdef int64_t[::1] begin = order_start
-        self.trees.max_reached = min(kernels.max_cells if is_graded else kernels.max_reached, n)
+        self.trees.max_reached = min(max_cells if is_graded else max_reached, n)
         for t in range(n_trees):
             first = offsets[t]
             for v in range(first, offsets[t + 1]):
@@ -318,8 +320,8 @@ cdef Work work_of(double *memory, const Room *room) noexcept nogil:
 cdef void code_block(Work *work, const cwb_trees *trees, int64_t block) noexcept nogil:
     """Find the codes of a block, if the trees compare codes."""
     if trees.coded != NULL:
-        kernels.code(trees, work.values + block * work.values_stride,
-                     work.codes + block * work.codes_stride)
+        cwb_code(trees, work.values + block * work.values_stride,
+                 work.codes + block * work.codes_stride)
 
 
 cdef void fill_dense(
@@ -399,11 +401,11 @@ cdef void evaluate_block(
         for t in range(first, last):
             evaluate_cells(trees, t, votes, &block, work.reach, scores, first_row)
         return
-    kernels.sets(trees, first, last, &block, work.reach, work.sets)
+    cwb_sets(trees, first, last, &block, work.reach, work.sets)
     for t in range(first, last):
         for i in range(votes.indptr[t], votes.indptr[t + 1]):
-            kernels.add_set(work.sets[t - first], votes.data[i],
-                            scores + <int64_t> votes.indices[i] * CWB_BLOCK)
+            cwb_add_set(work.sets[t - first], votes.data[i],
+                        scores + <int64_t> votes.indices[i] * CWB_BLOCK)
     if votes.outputs != NULL:
         cwb_write_outputs(work.sets, last - first, n_rows,
                           votes.outputs + first_row * trees.n_trees + first, trees.n_trees)
@@ -420,10 +422,10 @@ cdef void evaluate_cells(
     cdef uint32_t[64] place  # of CWB_BLOCK rows
     cdef const int8_t *output = trees.output + trees.start[t] * trees.width
     cdef int64_t i, row
-    kernels.places(trees, t, block, reach, place)
+    cwb_places(trees, t, block, reach, place)
     if votes.n_scores:
-        kernels.add_outputs(output, trees.width, place, block.n_rows,
-                            votes.data + t * trees.width, scores)
+        cwb_add_outputs(output, trees.width, place, block.n_rows,
+                        votes.data + t * trees.width, scores)
     for row in range(block.n_rows):
         i = (first_row + row) * trees.n_trees + t
         if votes.outputs != NULL:

@@ -1,6 +1,10 @@
 /* Codes, sets of rows and scores of a block, see trees.h. */
 #include "common/lanes.h"
 
+/* Trees of more inner nodes are better walked; graded ones too, whose places must have a byte. */
+static const int64_t CWB_NAME(max_reached) = 128;
+static const int64_t CWB_NAME(max_cells) = CWB_IS(AVX512) ? 127 : 0;
+
 /* One bit per lane of a register: x > y, or x <= y. Both are false for NaN. */
 CWB_INLINE unsigned CWB_NAME(above)(cwb_register x, cwb_register y) {
     return cwb_r_bits(cwb_r_below(y, x));
@@ -79,6 +83,7 @@ CWB_INLINE uint64_t CWB_NAME(codes_from)(const uint8_t *codes, uint8_t least) {
 #endif
 }
 
+/* Codes of a block of values. */
 static void CWB_NAME(code)(const cwb_trees *trees, const double *x, uint8_t *codes) {
     for (int64_t c = 0; c < trees->n_codings; c++) {
         const cwb_coding coding = trees->codings[c];
@@ -233,6 +238,8 @@ CWB_INLINE uint64_t CWB_NAME(tree_set)(const cwb_trees *trees, int64_t t, const 
     return set;
 }
 
+/* out[t - first] = the rows on which tree t is +1, for t in [first, last). `reach` is scratch for
+ * one set per node of the largest tree that is not walked. */
 static void CWB_NAME(sets)(const cwb_trees *trees, int64_t first, int64_t last,
                            const cwb_block *block, uint64_t *reach, uint64_t *out) {
     for (int64_t t = first; t < last; t++) {
@@ -277,6 +284,7 @@ CWB_INLINE void CWB_NAME(places_of)(const cwb_trees *trees, int64_t t, const cwb
         CWB_NAME(walk_some)(trees, t, block, row, kind, place + row);
 }
 
+/* place[row] = the leaf of tree t in which a row is; room for 64. `reach` as for `sets`. */
 static void CWB_NAME(places)(const cwb_trees *trees, int64_t t, const cwb_block *block,
                              uint64_t *reach, uint32_t *place) {
     if (trees->coded)
@@ -304,6 +312,8 @@ CWB_INLINE cwb_doubles CWB_NAME(load_bytes)(const int8_t *p) {
 #endif
 }
 
+/* scores[row, s] += output[place[row], s] * coef[s] for all s below `width`; 64 rows can be
+ * written. */
 static void CWB_NAME(add_outputs)(const int8_t *output, int64_t width, const uint32_t *place,
                                   int64_t n_rows, const double *coef, double *scores) {
     if (width == 1) {
@@ -325,6 +335,7 @@ static void CWB_NAME(add_outputs)(const int8_t *output, int64_t width, const uin
     }
 }
 
+/* scores[0:64] += value on the rows of a set, -value on the others. */
 static void CWB_NAME(add_set)(uint64_t set, double value, double *scores) {
     const cwb_doubles plus = cwb_splat(value), minus = cwb_splat(-value);
     for (int j = 0; j < 8; j++) {
@@ -332,13 +343,3 @@ static void CWB_NAME(add_set)(uint64_t set, double value, double *scores) {
         cwb_store(scores + 8 * j, cwb_add(cwb_load(scores + 8 * j), cwb_pick(m, plus, minus)));
     }
 }
-
-static const cwb_evaluation_kernels CWB_NAME(cwb_evaluation_kernels) = {
-    .code = CWB_NAME(code),
-    .sets = CWB_NAME(sets),
-    .places = CWB_NAME(places),
-    .add_outputs = CWB_NAME(add_outputs),
-    .add_set = CWB_NAME(add_set),
-    .max_reached = 128,
-    .max_cells = CWB_IS(AVX512) ? 127 : 0,
-};

@@ -8,13 +8,8 @@
 
 #define CWB_VOTE_BYTES 256 /* packed outputs per block: 2,048 examples, 16 kB of a score */
 
-typedef struct {
-    void (*vote)(const uint8_t *packed, int64_t n_bytes, double step, double *scores);
-} cwb_votes_kernels;
-
 #define CWB_BODY "prediction/votes_body.h"
 #include "common/for_each_target.h"
-static const cwb_votes_kernels *const cwb_votes_tables[] = CWB_TABLES(cwb_votes_kernels);
 
 /* Entries e = 0..n-1: steps[e] times the outputs in packed row rows[e] go to target[e]. */
 typedef struct {
@@ -25,13 +20,13 @@ typedef struct {
 
 /* Add the entries to `scores`. A row of `packed` has n_bytes, one of `scores` 8 n_bytes doubles.
  */
-static void cwb_votes(const cwb_votes_kernels *kernels, const uint8_t *packed, int64_t n_bytes,
-                      const cwb_vote_entries *entries, double *scores) {
+static void cwb_votes(const uint8_t *packed, int64_t n_bytes, const cwb_vote_entries *entries,
+                      double *scores) {
     for (int64_t first = 0; first < n_bytes; first += CWB_VOTE_BYTES) {
         const int64_t left = n_bytes - first;
         const int64_t count = left < CWB_VOTE_BYTES ? left : CWB_VOTE_BYTES;
         for (int64_t e = 0; e < entries->n; e++)
-            kernels->vote(packed + entries->row[e] * n_bytes + first, count, entries->step[e],
-                          scores + 8 * (entries->target[e] * n_bytes + first));
+            CWB_BEST(vote)(packed + entries->row[e] * n_bytes + first, count, entries->step[e],
+                           scores + 8 * (entries->target[e] * n_bytes + first));
     }
 }

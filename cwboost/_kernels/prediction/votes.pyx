@@ -4,21 +4,17 @@ from libc.stdint cimport int64_t, uint8_t
 
 import numpy as np
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 
 cdef extern from "prediction/votes.h" nogil:
-    ctypedef struct cwb_votes_kernels:
-        pass
-    const cwb_votes_kernels* const cwb_votes_tables[]
     ctypedef struct cwb_vote_entries:
         const int64_t* row
         const int64_t* target
         const double* step
         int64_t n
-    void cwb_votes(const cwb_votes_kernels*, const uint8_t*, int64_t, const cwb_vote_entries*,
-                   double*) noexcept
+    void cwb_votes(const uint8_t*, int64_t, const cwb_vote_entries*, double*)
 
-cdef const cwb_votes_kernels* kernels = cwb_votes_tables[instruction_set()]
+cwb_set = instruction_set()
 
 
 def add_votes(const uint8_t[:, ::1] packed, rows, targets, steps, double[:, ::1] scores):
@@ -39,4 +35,4 @@ def add_votes(const uint8_t[:, ::1] packed, rows, targets, steps, double[:, ::1]
         entries.row, entries.target, entries.step = &row[0], &target[0], &step[0]
         entries.n = n_entries
         with nogil:
-            cwb_votes(kernels, &packed[0, 0], packed.shape[1], &entries, &scores[0, 0])
+            cwb_votes(&packed[0, 0], packed.shape[1], &entries, &scores[0, 0])

@@ -8,5 +8,3 @@ static void CWB_NAME(vote)(const uint8_t *packed, int64_t n_bytes, double step, 
         cwb_store(scores + 8 * b, cwb_add(cwb_load(scores + 8 * b), move));
     }
 }
-
-static const cwb_votes_kernels CWB_NAME(cwb_votes_kernels) = {CWB_NAME(vote)};

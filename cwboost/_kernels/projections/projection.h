@@ -22,18 +22,5 @@
 #define CWB_PROJ_ROWS 4  /* rows that share a register of W while it is loaded */
 #define CWB_PROJ_TASK 64 /* rows of a task */
 
-typedef struct {
-    /* Adds to the sums of eight columns for four rows. */
-    void (*rows)(const double *x, int64_t d, const double *w, const int32_t *feature, int64_t count,
-                 double *sums);
-    void (*stored)(const double *value, const int32_t *feature, int64_t count, const double *w,
-                   int64_t width, double *sums);
-    /* Whether an entry of a row is not finite, or fewer than `few` are not zero. */
-    int (*unknown_or_fewer)(const double *row, int64_t d, double few);
-} cwb_projection_kernels;
-
 #define CWB_BODY "projections/projection_body.h"
 #include "common/for_each_target.h"
-
-static const cwb_projection_kernels *const cwb_projection_tables[] =
-    CWB_TABLES(cwb_projection_kernels);

@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.common.typedefs cimport feature_t
 
 cdef extern from "projections/projection.h" nogil:
@@ -16,18 +16,18 @@ cdef extern from "projections/projection.h" nogil:
         CWB_PROJ_LANES
         CWB_PROJ_ROWS
         CWB_PROJ_TASK
-    ctypedef struct cwb_projection_kernels:
-        void (*rows)(const double *x, int64_t d, const double *w, const int32_t *feature,
-                     int64_t count, double *sums) noexcept nogil
-        void (*stored)(const double *value, const int32_t *feature, int64_t count,
-                       const double *w, int64_t width, double *sums) noexcept nogil
-        int (*unknown_or_fewer)(const double *row, int64_t d, double few) noexcept nogil
-    const cwb_projection_kernels *cwb_projection_tables[]
+    void cwb_project_rows "CWB_BEST(project_rows)"(
+        const double *x, int64_t d, const double *w, const int32_t *feature, int64_t count,
+        double *sums)
+    void cwb_project_stored "CWB_BEST(project_stored)"(
+        const double *value, const int32_t *feature, int64_t count, const double *w,
+        int64_t width, double *sums)
+    int cwb_unknown_or_fewer "CWB_BEST(unknown_or_fewer)"(const double *row, int64_t d, double few)
 
 cdef extern from "projections/directions.h" nogil:
     void cwb_gaussian(uint64_t seed, int64_t d, const double *scale, int64_t step, double *out)
 
-cdef const cwb_projection_kernels *kernels = cwb_projection_tables[instruction_set()]
+cwb_set = instruction_set()
 
 # Rows of a task that are held at a time, so that eight columns of W, once read, serve all of them.
 cdef int64_t BYTES_HELD = 1 << 18
@@ -112,12 +112,12 @@ cdef class Directions:
                     read_row(x + i * row_step, 1, d, row)
                 else:
                     read_row(x + i * row_step, column_step, d, row)
-                if kernels.unknown_or_fewer(row, d, panels.few):
+                if cwb_unknown_or_fewer(row, d, panels.few):
                     count = 0
                     for k in range(d):
                         value[count], feature[count] = row[k], <int32_t> k
                         count += row[k] != 0
-                    kernels.stored(value, feature, count, &self.W[0, 0], self.width, all_sums)
+                    cwb_project_stored(value, feature, count, &self.W[0, 0], self.width, all_sums)
                     self.store(all_sums, i, n, 0, self.n_columns, out)
                 else:
                     rows[waiting] = i
@@ -147,9 +147,10 @@ cdef class Directions:
             while first < end:
                 row = 0
                 while row < n_rows:
-                    kernels.rows(tile + row * self.d, self.d, weights + CWB_PROJ_LANES * first,
-                                 features + first, min(FEATURES_AT_ONCE, end - first),
-                                 sums + row * CWB_PROJ_LANES)
+                    cwb_project_rows(
+                        tile + row * self.d, self.d, weights + CWB_PROJ_LANES * first,
+                        features + first, min(FEATURES_AT_ONCE, end - first),
+                        sums + row * CWB_PROJ_LANES)
                     row = row + CWB_PROJ_ROWS
                 first = first + FEATURES_AT_ONCE
             # Rows beyond the last hold an earlier tile; their sums are not read.
@@ -184,7 +185,7 @@ cdef class Directions:
             return 1
         for p in range(count):
             value[p] = <double> data[start + p]
-        kernels.stored(value, features + start, count, &self.W[0, 0], self.width, value + count)
+        cwb_project_stored(value, features + start, count, &self.W[0, 0], self.width, value + count)
         self.store(value + count, i, n, 0, self.n_columns, out)
         free(value)
         return 0

@@ -64,6 +64,7 @@ static void CWB_NAME(project_stored)(const double *value, const int32_t *feature
         CWB_NAME(project_group)(value, feature, count, w + first, width, sums + first, 1);
 }
 
+/* Whether an entry of a row is not finite, or fewer than `few` are not zero. */
 static int CWB_NAME(unknown_or_fewer)(const double *row, int64_t d, double few) {
     int64_t count = 0, unknown = 0;
     for (int64_t k = 0; k < d; k++) {
@@ -73,9 +74,4 @@ static int CWB_NAME(unknown_or_fewer)(const double *row, int64_t d, double few) 
     return unknown || (double)count < few;
 }
 
-static const cwb_projection_kernels CWB_NAME(cwb_projection_kernels) = {
-    .rows = CWB_NAME(project_rows),
-    .stored = CWB_NAME(project_stored),
-    .unknown_or_fewer = CWB_NAME(unknown_or_fewer),
-};
 #undef CWB_AT_ONCE

@@ -16,14 +16,8 @@
 
 #define CWB_CATEGORY_LANES 8
 
-typedef struct {
-    /* sums[8 codes[i] + t] += rows[8 i + t] for all examples i and lanes t */
-    void (*add)(const double *rows, const int32_t *codes, int64_t n, double *sums);
-} cwb_category_kernels;
-
 #define CWB_BODY "stumps/categories_body.h"
 #include "common/for_each_target.h"
-static const cwb_category_kernels *const cwb_category_tables[] = CWB_TABLES(cwb_category_kernels);
 
 /* Up to eight rows of weights, `stride` numbers apart, side by side: rows[8 i + t]; lanes without
  * a target are 0. */

@@ -5,19 +5,17 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 
 cdef extern from "stumps/categories.h" nogil:
     enum:
         CWB_CATEGORY_LANES
-    ctypedef struct cwb_category_kernels:
-        void (*add)(const double *rows, const int32_t *codes, int64_t n,
-                    double *sums) noexcept nogil
-    const cwb_category_kernels *const cwb_category_tables[]
+    void cwb_add_to_categories "CWB_BEST(add_to_categories)"(
+        const double *rows, const int32_t *codes, int64_t n, double *sums)
     void cwb_rows_side_by_side(const double *weights, int64_t stride, int64_t n_targets,
                                int64_t start, int64_t stop, double *rows)
 
-cdef const cwb_category_kernels *kernels = cwb_category_tables[instruction_set()]
+cwb_set = instruction_set()
 cdef int64_t ROWS_OF_A_TASK = 1024
 
 
@@ -48,7 +46,7 @@ def category_sums(const double[:, :] weights, const int32_t[:, ::1] codes,
         # One slot after the sums, so that the address of an empty column is valid.
         part = np.zeros((starts[n_columns] + 1, CWB_CATEGORY_LANES))
         for c in prange(n_columns, nogil=True, schedule="dynamic", num_threads=n_threads):
-            kernels.add(&rows[0, 0], &codes[columns[c], 0], n, &part[starts[c], 0])
+            cwb_add_to_categories(&rows[0, 0], &codes[columns[c], 0], n, &part[starts[c], 0])
         k = starts[n_columns]
         sums[:, first:first + lanes] = np.asarray(part)[:k, :lanes]
     return sums

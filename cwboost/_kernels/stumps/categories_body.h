@@ -1,4 +1,4 @@
-/* Bodies of categories.h. */
+/* sums[8 codes[i] + t] += rows[8 i + t] for all examples i and lanes t. */
 static void CWB_NAME(add_to_categories)(const double *rows, const int32_t *codes, int64_t n,
                                         double *sums) {
     for (int64_t i = 0; i < n; i++) {
@@ -6,5 +6,3 @@ static void CWB_NAME(add_to_categories)(const double *rows, const int32_t *codes
         cwb_store(sum, cwb_add(cwb_load(sum), cwb_load(rows + CWB_CATEGORY_LANES * i)));
     }
 }
-
-static const cwb_category_kernels CWB_NAME(cwb_category_kernels) = {CWB_NAME(add_to_categories)};

@@ -76,20 +76,6 @@ typedef struct {
     int alone;
 } cwb_traced;
 
-typedef struct {
-    int unit_lanes; /* lanes by which rows may grow */
-    int most_lanes; /* most lanes of a row in one walk's registers */
-    double (*mass)(const double *r, int64_t n);
-    double (*total)(const double *r, double scale, int64_t n);
-    double (*edge)(const double *r, const uint8_t *bits, int64_t n);
-    void (*fill_rows)(const cwb_weights *weights, int lanes, int64_t from, int64_t to,
-                      int32_t *rows);
-    void (*scan)(const cwb_rows *rows, const cwb_column *c, int32_t *best, int32_t *trace);
-    void (*shared_walk)(const cwb_together *t, const cwb_column *c, int64_t from, int64_t to,
-                        int downwards, double *sums, cwb_stump *best);
-    cwb_stump (*settle)(const cwb_target *target, const cwb_column *c, const cwb_traced *traced);
-} cwb_stump_kernels;
-
 /* Bound on the error of |E| / 2 of a scan, in units of 2^20 / scale:
  * m (1/2 + 2^-21) for the sums, 1/2 for -T/2, 1 for the halves of M. */
 static inline double cwb_scan_bound(const cwb_column *c) {
@@ -98,4 +84,3 @@ static inline double cwb_scan_bound(const cwb_column *c) {
 
 #define CWB_BODY "stumps/kernels_body.h"
 #include "common/for_each_target.h"
-static const cwb_stump_kernels *const cwb_stump_tables[] = CWB_TABLES(cwb_stump_kernels);

@@ -16,18 +16,9 @@
 #include "stumps/shared_body.h"
 #include "stumps/weights_body.h"
 
-static const cwb_stump_kernels CWB_NAME(cwb_stump_kernels) = {
-    .unit_lanes = CWB_UNIT_LANES,
-    /* These accumulators and maxima stay in registers. */
-    .most_lanes = CWB_IS(SSE2) ? 2 * CWB_UNIT_LANES : 4 * CWB_UNIT_LANES,
-    .mass = CWB_NAME(mass),
-    .total = CWB_NAME(total),
-    .edge = CWB_NAME(edge),
-    .fill_rows = CWB_NAME(fill_rows),
-    .scan = CWB_NAME(scan),
-    .shared_walk = CWB_NAME(shared_walk),
-    .settle = CWB_NAME(settle),
-};
+static const int CWB_NAME(unit_lanes) = CWB_UNIT_LANES;
+/* Most lanes of a row whose sums and maxima stay in registers. */
+static const int CWB_NAME(most_lanes) = CWB_IS(SSE2) ? 2 * CWB_UNIT_LANES : 4 * CWB_UNIT_LANES;
 
 #undef CWB_INTS
 #undef CWB_UNIT_LANES

@@ -25,8 +25,43 @@ import numpy as np
 
 from cwboost._kernels.common.arrays cimport (
     FLOAT64, INT8, INT32, UINT8, data_of, new_matrix, new_vector)
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.stumps.sorted_columns cimport SortedColumns, cwb_column, cwb_row
+
+cdef extern from "stumps/kernels.h" nogil:
+    enum:
+        CWB_VECTOR
+    const double CWB_COARSE
+    ctypedef struct cwb_weights:
+        const double *r
+        int64_t stride
+        const double *scales
+        int64_t n_targets
+    ctypedef struct cwb_target:
+        const double *r
+        double scale, total
+    ctypedef struct cwb_rows:
+        const int32_t *rows
+        const int32_t *half
+        int lanes
+    ctypedef struct cwb_stump:
+        double edge, above, missing
+        int64_t position
+    ctypedef struct cwb_traced:
+        const int32_t *trace
+        int64_t lanes, lane
+        double least, doubt
+        int alone
+    int unit_lanes "CWB_BEST(unit_lanes)"
+    int most_lanes "CWB_BEST(most_lanes)"
+    double cwb_mass "CWB_BEST(mass)"(const double *r, int64_t n)
+    double cwb_total "CWB_BEST(total)"(const double *r, double scale, int64_t n)
+    double cwb_edge "CWB_BEST(edge)"(const double *r, const uint8_t *bits, int64_t n)
+    cwb_stump cwb_settle "CWB_BEST(settle)"(
+        const cwb_target *target, const cwb_column *c, const cwb_traced *traced)
+    double cwb_scale_of(double mass)
+    double cwb_scan_bound(const cwb_column *c)
+    int64_t cwb_chunks(const cwb_column *c)
 
 cdef extern from "stumps/outputs.h" nogil:
     void cwb_write_outputs(const cwb_column *c, int64_t position, int above, int missing,
@@ -34,17 +69,14 @@ cdef extern from "stumps/outputs.h" nogil:
 
 cdef extern from "stumps/passes.h" nogil:
     int64_t cwb_row_tasks(int64_t n)
-    void cwb_masses(const cwb_stump_kernels *kernels, const cwb_weights *w, int64_t n,
-                    double *sums, int n_threads)
-    void cwb_totals(const cwb_stump_kernels *kernels, const cwb_weights *w, int64_t n,
-                    double *sums, int n_threads)
-    void cwb_fill_all(const cwb_stump_kernels *kernels, const cwb_weights *w, int lanes,
-                      int64_t n, int32_t *rows, int n_threads)
-    void cwb_scans(const cwb_stump_kernels *kernels, const cwb_rows *rows,
-                   const cwb_column *columns, const int64_t *features, int64_t n_columns,
-                   const int64_t *chunk_starts, int32_t *best, int32_t *trace, int n_threads)
-    void cwb_stump_edges(const cwb_stump_kernels *kernels, const cwb_weights *w, int64_t n,
-                         const uint8_t *bits, double *sums, int n_threads)
+    void cwb_masses(const cwb_weights *w, int64_t n, double *sums, int n_threads)
+    void cwb_totals(const cwb_weights *w, int64_t n, double *sums, int n_threads)
+    void cwb_fill_all(const cwb_weights *w, int lanes, int64_t n, int32_t *rows, int n_threads)
+    void cwb_scans(const cwb_rows *rows, const cwb_column *columns, const int64_t *features,
+                   int64_t n_columns, const int64_t *chunk_starts, int32_t *best, int32_t *trace,
+                   int n_threads)
+    void cwb_stump_edges(const cwb_weights *w, int64_t n, const uint8_t *bits, double *sums,
+                         int n_threads)
 
 cdef extern from "stumps/shared.h" nogil:
     ctypedef struct cwb_together:
@@ -52,13 +84,12 @@ cdef extern from "stumps/shared.h" nogil:
         const double *totals
         int64_t lanes
     void cwb_fill_together(const cwb_weights *w, int64_t lanes, int64_t n, double *rows)
-    cwb_stump cwb_shared_settle(const cwb_stump_kernels *kernels, const cwb_together *t,
-                                const cwb_column *c, double *sums)
+    cwb_stump cwb_shared_settle(const cwb_together *t, const cwb_column *c, double *sums)
 
 cdef extern from "common/threshold.h" nogil:
     double cwb_float32_threshold_between(double a, double b)
 
-cdef const cwb_stump_kernels *kernels = cwb_stump_tables[instruction_set()]
+cwb_set = instruction_set()
 
 cdef int64_t CACHED_BYTES = 3 << 18
 # Tiny weights are multiplied by this.
@@ -179,7 +210,7 @@ cdef class StumpSearch:
         cdef double *sums = self.room_for_sums(n_targets)
         cdef bint small = False
         with nogil:
-            cwb_masses(kernels, weights, n, sums, n_used)
+            cwb_masses(weights, n, sums, n_used)
         for t in range(n_targets):
             scales[t] = cwb_scale_of(self.sum_of(sums, n_targets, t))
             if scales[t] == 0.0:
@@ -188,7 +219,7 @@ cdef class StumpSearch:
                 )
             small = small or not isfinite(scales[t])
         with nogil:
-            cwb_totals(kernels, weights, n, sums, n_used)
+            cwb_totals(weights, n, sums, n_used)
         for t in range(n_targets):
             totals[t] = self.sum_of(sums, n_targets, t)
         return small
@@ -207,8 +238,8 @@ cdef class StumpSearch:
         """Search for all targets; one walk serves a slice of the targets."""
         cdef int64_t n_targets = weights.n_targets, first = 0, s, lanes, n_slices, n_units
         cdef int64_t n_vectors = (n_targets + CWB_VECTOR - 1) // CWB_VECTOR
-        cdef int64_t widest = kernels.most_lanes // kernels.unit_lanes
-        cdef int64_t unit = kernels.unit_lanes, nbytes
+        cdef int64_t widest = most_lanes // unit_lanes
+        cdef int64_t unit = unit_lanes, nbytes
         cdef cwb_weights part = weights[0]
         # If half of a wide register would be unused, rows are shorter, for a narrow register.
         if n_vectors == 1 or n_vectors == 3:
@@ -241,8 +272,8 @@ cdef class StumpSearch:
         self.fill(weights, totals, n_columns, lanes, &part, n_threads)
         if n_columns > 0:
             with nogil:
-                cwb_scans(kernels, &part.rows, self.columns, &features[0], n_columns,
-                          part.chunk_starts, part.best, part.trace,
+                cwb_scans(&part.rows, self.columns, &features[0], n_columns, part.chunk_starts,
+                          part.best, part.trace,
                           threads(n * lanes * n_columns // 4, n_threads))
         n_threads = threads(2 * (n + n_columns) * weights.n_targets, n_threads)
         # As in passes.h, one thread does without a parallel region.
@@ -272,7 +303,7 @@ cdef class StumpSearch:
             half[t] = <int32_t> -rint(totals[t] * (0.5 * CWB_COARSE))
         n_threads = threads(n * lanes, n_threads)
         with nogil:
-            cwb_fill_all(kernels, weights, <int> lanes, n, rows, n_threads)
+            cwb_fill_all(weights, <int> lanes, n, rows, n_threads)
         return 0
 
     cdef void settle_target(self, const cwb_weights *weights, double total,
@@ -306,7 +337,7 @@ cdef class StumpSearch:
             traced.trace = part.trace + 2 * lanes * part.chunk_starts[features[f]]
             traced.least = sure - bound
             traced.doubt = 4 / CWB_COARSE * bound
-            stump = kernels.settle(&target, column, &traced)
+            stump = cwb_settle(&target, column, &traced)
             if traced.alone or stump.edge > found.stump.edge:
                 found.column = features[f]
                 found.stump = stump
@@ -331,7 +362,7 @@ cdef class StumpSearch:
                 self.write_one(&found[t], totals[t], polarity_ + t, missing_ + t,
                                outputs_ + t * n_bytes)
         with nogil:
-            cwb_stump_edges(kernels, weights, n, outputs_, parts, n_threads)
+            cwb_stump_edges(weights, n, outputs_, parts, n_threads)
         for t in range(n_targets):
             (<double *> data_of(edges))[t] = self.sum_of(parts, n_targets, t)
         feature, threshold = self.locate(found, n_targets)
@@ -396,7 +427,7 @@ cdef class StumpSearch:
         w.r, w.n_targets = &weights[0, 0], n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
         for t in range(n_targets):
-            mass += kernels.mass(w.r + t * w.stride, n)
+            mass += cwb_mass(w.r + t * w.stride, n)
         scale = cwb_scale_of(mass)
         if scale == 0.0:
             raise ValueError("weights must be finite and sum to a finite number")
@@ -406,7 +437,7 @@ cdef class StumpSearch:
         scales = np.full(n_targets, scale)
         w.scales = &scales[0]
         for t in range(n_targets):
-            totals[t] = kernels.total(w.r + t * w.stride, scale, n)
+            totals[t] = cwb_total(w.r + t * w.stride, scale, n)
         winner = self.best_shared(&w, totals, features, n_threads)
         polarity, missing = np.empty(1, dtype=np.int8), np.empty(1, dtype=np.int8)
         outputs = np.empty((1, (n + 7) // 8), dtype=np.uint8)
@@ -414,7 +445,7 @@ cdef class StumpSearch:
         cdef uint8_t[:, ::1] outputs_ = outputs
         self.write_one(&winner, 1.0, &polarity_[0], &missing_[0], &outputs_[0, 0])
         for t in range(n_targets):
-            edge += fabs(kernels.edge(w.r + t * w.stride, &outputs_[0, 0], n))
+            edge += fabs(cwb_edge(w.r + t * w.stride, &outputs_[0, 0], n))
         feature, threshold = self.locate(&winner, 1)
         return feature, threshold, polarity, missing, np.array([edge]), outputs
 
@@ -432,7 +463,7 @@ cdef class StumpSearch:
         for f in prange(n_columns, nogil=True, schedule="dynamic", chunksize=4,
                         num_threads=n_threads):
             found[f].column = features[f]
-            found[f].stump = cwb_shared_settle(kernels, &together, &self.columns[features[f]],
+            found[f].stump = cwb_shared_settle(&together, &self.columns[features[f]],
                                                &sums[f, 0])
         best.column = best.stump.position = -1
         best.stump.above, best.stump.missing = 1.0, 0.0

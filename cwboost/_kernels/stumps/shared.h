@@ -36,8 +36,8 @@ static inline void cwb_take_larger(cwb_stump *best, const cwb_stump *other, int 
 
 /* The best split of a column, in units of 1/scale for |E|; `sums` is scratch for one number per
  * lane. above is 1 always; missing is the output of missing values. */
-static inline cwb_stump cwb_shared_settle(const cwb_stump_kernels *kernels, const cwb_together *t,
-                                          const cwb_column *c, double *sums) {
+static inline cwb_stump cwb_shared_settle(const cwb_together *t, const cwb_column *c,
+                                          double *sums) {
     const int64_t middle = c->n_forward, end = middle + c->n_backward;
     const cwb_stump none = {-1.0, 1.0, 0.0, -1};
     cwb_stump best = none, found;
@@ -45,11 +45,11 @@ static inline cwb_stump cwb_shared_settle(const cwb_stump_kernels *kernels, cons
     for (int side = 1; side >= (c->n_missing ? -1 : 1); side -= 2) {
         found = none;
         cwb_shared_start(t, c, side < 0, sums);
-        kernels->shared_walk(t, c, 0, middle, 0, sums, &found);
+        CWB_BEST(shared_walk)(t, c, 0, middle, 0, sums, &found);
         cwb_take_larger(&best, &found, side);
         found = none;
         cwb_shared_start(t, c, side > 0, sums);
-        kernels->shared_walk(t, c, middle, end, 1, sums, &found);
+        CWB_BEST(shared_walk)(t, c, middle, end, 1, sums, &found);
         cwb_take_larger(&best, &found, side);
     }
     if (c->n_missing == 0) return best;

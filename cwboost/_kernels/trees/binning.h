@@ -7,12 +7,5 @@
 
 #define CWB_BOUNDS 256 /* places for the bounds of a feature; those not used are infinite */
 
-typedef struct {
-    /* Write the codes of n values; of NaN `n_bins`. */
-    void (*codes)(const double *values, int64_t n, const double *bounds, int n_bins,
-                  uint8_t *codes);
-} cwb_binning_kernels;
-
 #define CWB_BODY "trees/binning_body.h"
 #include "common/for_each_target.h"
-static const cwb_binning_kernels *const cwb_binning_tables[] = CWB_TABLES(cwb_binning_kernels);

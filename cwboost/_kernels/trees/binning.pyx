@@ -10,17 +10,16 @@ from cython.parallel cimport prange
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.common.typedefs cimport feature_t
 
 cdef extern from "trees/binning.h" nogil:
     enum:
         CWB_BOUNDS
-    ctypedef struct cwb_binning_kernels:
-        void (*codes)(const double*, int64_t, const double*, int, uint8_t*) noexcept nogil
-    const cwb_binning_kernels* const cwb_binning_tables[]
+    void cwb_codes "CWB_BEST(codes)"(
+        const double* values, int64_t n, const double* bounds, int n_bins, uint8_t* codes)
 
-cdef const cwb_binning_kernels* kernels = cwb_binning_tables[instruction_set()]
+cwb_set = instruction_set()
 
 
 def group_values(const double[::1] values, const int64_t[::1] counts, int64_t max_bins):
@@ -70,7 +69,7 @@ cdef void codes_of(
         m = min(<int64_t> ROWS, n - first)
         for k in range(m):
             value[k] = <double> values[(first + k) * step]
-        kernels.codes(value, m, bounds, <int> n_bins, codes + first)
+        cwb_codes(value, m, bounds, <int> n_bins, codes + first)
 
 
 def encode_columns(const feature_t[:, :] columns, const double[::1] highest,

@@ -1,4 +1,4 @@
-/* Codes of values, see binning.h. */
+/* Codes of n values, see binning.h; of NaN `n_bins`. */
 
 #if CWB_IS(AVX2) || CWB_IS(AVX512)
 /* The number of 16 ascending bounds that lie below x. */
@@ -44,7 +44,3 @@ static void CWB_NAME(codes)(const double *values, int64_t n, const double *bound
 }
 #undef CWB_TOGETHER
 #endif
-
-static const cwb_binning_kernels CWB_NAME(cwb_binning_kernels) = {
-    .codes = CWB_NAME(codes),
-};

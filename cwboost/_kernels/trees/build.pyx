@@ -27,7 +27,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memset
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.trees.nodes cimport (
     become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
 from cwboost._kernels.trees.saved cimport release, start_saving, stop_saving
@@ -39,13 +39,11 @@ cdef extern from "trees/outputs.h" nogil:
     ctypedef struct cwb_coded:
         int32_t feature, left, right
         uint8_t first, width
-    ctypedef struct cwb_tree_kernels:
-        void (*node_sums)(const double *weights, int64_t n, double *out) noexcept nogil
-        double (*mass)(const double *weights, int64_t n) noexcept nogil
-        void (*outputs_by_codes)(
-            const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes, int64_t stride,
-            int64_t n_rows, void *reach, uint8_t *positive) noexcept nogil
-    const cwb_tree_kernels *cwb_tree_tables[]
+    void cwb_node_sums "CWB_BEST(node_sums)"(const double *weights, int64_t n, double *out)
+    double cwb_mass "CWB_BEST(mass)"(const double *weights, int64_t n)
+    void cwb_outputs_by_codes "CWB_BEST(outputs_by_codes)"(
+        const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes, int64_t stride,
+        int64_t n_rows, void *reach, uint8_t *positive)
 
 cdef extern from "trees/rows.h" nogil:
     double cwb_scale_of(double mass)
@@ -65,7 +63,7 @@ cdef extern from "trees/rows.h" nogil:
                        int64_t n, double scale, double *total)
     void cwb_pack_outputs(const uint8_t *positive, int64_t n, uint8_t *packed)
 
-cdef const cwb_tree_kernels *kernels = cwb_tree_tables[instruction_set()]
+cwb_set = instruction_set()
 
 cdef enum:
     CACHED = 1 << 19  # bytes of codes that are near enough: half of a common second cache
@@ -140,13 +138,13 @@ cdef void divide_rows(
 
 cdef void sum_node(Work *work, Node *node) noexcept nogil:
     cdef double[2] sums
-    kernels.node_sums(work.weights + node.start, node.end - node.start, sums)
+    cwb_node_sums(work.weights + node.start, node.end - node.start, sums)
     node.sum, node.mass = sums[0], sums[1]
 
 
 cdef double scale_of(const double *weights, int64_t n) noexcept nogil:
     """Return the power of two by which weights are multiplied before they are rounded."""
-    cdef double scale = cwb_scale_of(kernels.mass(weights, n))
+    cdef double scale = cwb_scale_of(cwb_mass(weights, n))
     return 2.0**1023 if isinf(scale) else scale
 
 
@@ -215,8 +213,8 @@ cdef void outputs_by_codes(
             inner[place[i] - CWB_FIRST].right = place[node.left + 1]
             inner[place[i] - CWB_FIRST].first = node.first
             inner[place[i] - CWB_FIRST].width = node.width
-    kernels.outputs_by_codes(inner, n_inner, X.codes + start, X.n_rows, end - start, work.reach,
-                             work.positive + start)
+    cwb_outputs_by_codes(inner, n_inner, X.codes + start, X.n_rows, end - start, work.reach,
+                         work.positive + start)
 
 
 cdef bint outputs_by_rows(

@@ -10,13 +10,5 @@ typedef struct {
     uint8_t first, width;
 } cwb_coded;
 
-typedef struct {
-    void (*node_sums)(const double *weights, int64_t n, double *out);
-    double (*mass)(const double *weights, int64_t n);
-    void (*outputs_by_codes)(const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes,
-                             int64_t stride, int64_t n_rows, void *reach, uint8_t *positive);
-} cwb_tree_kernels;
-
 #define CWB_BODY "trees/outputs_body.h"
 #include "common/for_each_target.h"
-static const cwb_tree_kernels *const cwb_tree_tables[] = CWB_TABLES(cwb_tree_kernels);

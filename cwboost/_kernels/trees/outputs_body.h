@@ -98,6 +98,3 @@ static void CWB_NAME(outputs_by_codes)(const cwb_coded *nodes, int64_t n_inner,
 }
 #undef CWB_BYTES
 #undef CWB_TURNS
-
-static const cwb_tree_kernels CWB_NAME(cwb_tree_kernels) = {CWB_NAME(node_sums), CWB_NAME(mass),
-                                                            CWB_NAME(outputs_by_codes)};

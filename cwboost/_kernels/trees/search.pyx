@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
-from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.trees.draws cimport draw_features, draws, undo_draws
 from cwboost._kernels.trees.histogram cimport (
     by_list, group_histograms, group_of, list_histograms, mark, scan_few, scan_histogram)
@@ -24,15 +24,13 @@ cdef extern from "trees/categories.h" nogil:
     void cwb_order_categories(cwb_scan *scan)
     void cwb_set_of_split(const cwb_scan *scan, cwb_split *split)
 cdef extern from "trees/split.h" nogil:
-    ctypedef struct cwb_split_kernels:
-        void (*best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins,
-                           cwb_split *split) noexcept nogil
-    const cwb_split_kernels *cwb_split_tables[]
+    void cwb_best_split "CWB_BEST(best_split)"(
+        cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split)
 
 cdef extern from "common/threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
 
-cdef const cwb_split_kernels *kernels = cwb_split_tables[instruction_set()]
+cwb_set = instruction_set()
 
 cdef double ROUNDING = 1e-12  # gains up to this fraction of a node's mass are none
 
@@ -61,7 +59,7 @@ cdef bint best_of_scan(
     split.categorical = X.categorical != NULL and X.categorical[feature]
     if split.categorical:
         cwb_order_categories(&work.scan)
-    kernels.best_split(&work.scan, &rules, X.n_bins[feature], split)
+    cwb_best_split(&work.scan, &rules, X.n_bins[feature], split)
     if split.categorical and split.gain > -INFINITY:
         cwb_set_of_split(&work.scan, split)
     return work.scan.n + (work.scan.missing_mass > 0) > 1

@@ -30,10 +30,5 @@ static inline void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32
     split->missing_right = missing ? side : split->left_mass < 0.5 * mass;
 }
 
-typedef struct {
-    void (*best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split);
-} cwb_split_kernels;
-
 #define CWB_BODY "trees/split_body.h"
 #include "common/for_each_target.h"
-static const cwb_split_kernels *const cwb_split_tables[] = CWB_TABLES(cwb_split_kernels);

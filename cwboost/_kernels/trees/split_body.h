@@ -84,5 +84,3 @@ static void CWB_NAME(best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t
     if (missing && scan->gain[0][i] == best) side = 0;
     cwb_describe(scan, side, i, n_bins, split);
 }
-
-static const cwb_split_kernels CWB_NAME(cwb_split_kernels) = {CWB_NAME(best_split)};

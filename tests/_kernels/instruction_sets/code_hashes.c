@@ -12,14 +12,13 @@
 
 static uint32_t next_number(void) { return (uint32_t)(next_bits() >> 32); }
 
-static int run(int set) {
+static int run(void) {
     static cwb_coding codings[N_CODINGS];
     static double thresholds[N_CODINGS * TABLE], x[N_CODINGS * CWB_BLOCK];
     static uint8_t codes[2 * N_CODINGS * CWB_BLOCK + 1];
     static cwb_coded_node nodes[N_TREES * N_NODES];
     static int64_t start[N_TREES + 1], order_start[N_TREES + 1];
     static int32_t order[N_TREES * N_NODES], n_inner[N_TREES], height[N_TREES];
-    const cwb_evaluation_kernels *kernels = cwb_evaluation_tables[set];
     for (int c = 0; c < N_CODINGS; c++) {
         codings[c] = (cwb_coding){(int64_t)c * TABLE, N_STEPS, c, 2 * c, 2 * c + 1};
         for (int j = 0; j < TABLE; j++) thresholds[c * TABLE + j] = j < 200 + c ? j : INFINITY;
@@ -55,12 +54,12 @@ static int run(int set) {
                        .thresholds = thresholds,
                        .n_codings = N_CODINGS};
     const cwb_block block = {.codes = codes, .n_rows = CWB_BLOCK};
-    kernels->code(&trees, x, codes);
+    CWB_BEST(code)(&trees, x, codes);
     show("codes", codes, sizeof codes);
     uint64_t reach[N_NODES], found[2][N_TREES];
     for (int way = 0; way < 2; way++) { /* by sets of rows, and by walks */
         trees.max_reached = way ? 0 : N_INNER;
-        kernels->sets(&trees, 0, N_TREES, &block, reach, found[way]);
+        CWB_BEST(sets)(&trees, 0, N_TREES, &block, reach, found[way]);
         for (int t = 0; t < N_TREES; t++) show("tree", found[way] + t, sizeof **found);
     }
     return memcmp(found[0], found[1], sizeof found[0]) ? 4 : 0;

@@ -33,12 +33,13 @@ static void *room(size_t n_bytes) {
     return memset(memory, 0, n_bytes);
 }
 
-/* Shows the hashes of an instruction set; returns the exit status. */
-static int run(int set);
+/* Shows the hashes of the set that is chosen; returns the exit status. */
+static int run(void);
 
 int main(int argc, char **argv) {
     const int set = argc > 1 ? atoi(argv[1]) : 0;
     if (!cwb_runs(set)) return 3;
     printf("# %s\n", cwb_set_names[set]);
-    return run(set);
+    cwb_set = set;
+    return run();
 }

@@ -24,17 +24,16 @@ static cwb_column column_of(uint64_t n_values, int missing, int wide) {
     return c;
 }
 
-static void search(const cwb_stump_kernels *kernels, const cwb_weights *w, const double *totals,
-                   int lanes, const cwb_column *c) {
+static void search(const cwb_weights *w, const double *totals, int lanes, const cwb_column *c) {
     const size_t row = (size_t)lanes, n_chunks = (size_t)cwb_chunks(c) + 1;
     int32_t *rows = room(N_SAMPLES * row * 4), *half = room(row * 4), *best = room(row * 4);
     int32_t *trace = room(2 * n_chunks * row * 4);
     for (int64_t t = 0; t < w->n_targets; t++)
         half[t] = (int32_t)-rint(totals[t] * (0.5 * CWB_COARSE));
-    kernels->fill_rows(w, lanes, 0, N_SAMPLES, rows);
+    CWB_BEST(fill_rows)(w, lanes, 0, N_SAMPLES, rows);
     show("rows", rows, N_SAMPLES * row * 4);
     const cwb_rows of_lanes = {rows, half, lanes};
-    kernels->scan(&of_lanes, c, best, trace);
+    CWB_BEST(scan)(&of_lanes, c, best, trace);
     show("scan", best, row * 4);
     show("trace", trace, 2 * n_chunks * row * 4);
     for (int64_t t = 0; t < w->n_targets; t++) {
@@ -43,23 +42,22 @@ static void search(const cwb_stump_kernels *kernels, const cwb_weights *w, const
         const double sure = fmax(constant, best[t] - bound);
         const cwb_traced traced = {
             trace, lanes, t, sure - bound, 4 / CWB_COARSE * bound, constant + 1 < sure};
-        const cwb_stump stump = kernels->settle(&target, c, &traced);
+        const cwb_stump stump = CWB_BEST(settle)(&target, c, &traced);
         show("settle", &stump, sizeof stump);
     }
     free(rows), free(half), free(best), free(trace);
 }
 
-static int run(int set) {
-    const cwb_stump_kernels *kernels = cwb_stump_tables[set];
+static int run(void) {
     double *r = room(N_TARGETS * N_SAMPLES * 8), scales[N_TARGETS], totals[N_TARGETS];
     uint8_t bits[(N_SAMPLES + 7) / 8];
     for (size_t i = 0; i < sizeof bits; i++) bits[i] = (uint8_t)(next_bits() >> 20);
     for (int k = 0; k < N_TARGETS * N_SAMPLES; k++) r[k] = 2.0 * next_double() - 1.0;
     for (int t = 0; t < N_TARGETS; t++) {
-        const double mass = kernels->mass(r + t * N_SAMPLES, N_SAMPLES);
+        const double mass = CWB_BEST(mass)(r + t * N_SAMPLES, N_SAMPLES);
         scales[t] = cwb_scale_of(mass);
-        totals[t] = kernels->total(r + t * N_SAMPLES, scales[t], N_SAMPLES);
-        const double edge = kernels->edge(r + t * N_SAMPLES, bits, N_SAMPLES);
+        totals[t] = CWB_BEST(total)(r + t * N_SAMPLES, scales[t], N_SAMPLES);
+        const double edge = CWB_BEST(edge)(r + t * N_SAMPLES, bits, N_SAMPLES);
         const double found[] = {mass, scales[t], totals[t], edge};
         show("sums", found, sizeof found);
     }
@@ -69,7 +67,7 @@ static int run(int set) {
         cwb_column c = column_of(n_values[which % 4], which % 8 < 4 ? 0 : 9, which >= 8);
         for (int lanes = 8; lanes <= 16; lanes += 8) {
             const cwb_weights w = {r, N_SAMPLES, scales, lanes < N_TARGETS ? lanes : N_TARGETS};
-            search(kernels, &w, totals, lanes, &c);
+            search(&w, totals, lanes, &c);
         }
         free(c.index);
     }
