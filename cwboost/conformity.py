@@ -15,7 +15,7 @@ import numpy as np
 
 from cwboost.families.arrays import check_arrays
 from cwboost.kernels import softmax
-from cwboost.support.samples import evenly_spaced
+from cwboost.support.samples import spaced_by_weight
 from cwboost.support.weights import effective_size
 
 MOST_KEPT = 5_000
@@ -38,13 +38,15 @@ class Conformity:
     def of(cls, logits, y, weight=None) -> Conformity:
         """Compute from held-out logits, (n, n_classes), labels, and weights if there are any."""
         weight = np.ones(len(y)) if weight is None else weight
-        used = np.flatnonzero(weight)
-        kept = used[evenly_spaced(len(used), MOST_KEPT)]
-        label = np.asarray(y)[kept].astype(np.int64)
-        probability = softmax(logits[kept])[np.arange(len(kept)), label]
-        weight = weight[kept]
+        label = np.asarray(y, dtype=np.int64)
+        probability = softmax(logits)[np.arange(len(label)), label]
+        # In an order of their own: that of the rows may be periodic.
+        order = np.lexsort((probability, label))
+        order = order[weight[order] > 0]
+        places, weight = spaced_by_weight(weight[order], MOST_KEPT)
         weight = weight * (effective_size(weight) / weight.sum())
-        return cls(label, probability, weight)
+        kept = order[places]
+        return cls(label[kept], probability[kept], weight)
 
     def check(self, n_classes: int) -> None:
         """Raise ValueError unless the arrays, which may come from a file, are such."""

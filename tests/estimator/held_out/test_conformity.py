@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier
-from cwboost.conformity import Conformity
+from cwboost.conformity import MOST_KEPT, Conformity
 from cwboost.datasets import load_pendigits
 
 
@@ -72,6 +72,16 @@ def test_a_weight_is_a_number_of_copies(alpha, by_class):
         np.testing.assert_array_equal(
             weighted.thresholds(alpha, 3, by_class), copies.thresholds(alpha, 3, by_class)
         )
+
+
+def test_the_order_of_the_rows_is_nothing():
+    """Of more rows than are kept, too: an order may be periodic."""
+    rng, n = np.random.default_rng(0), 2 * MOST_KEPT
+    logits, y = rng.normal(size=(n, 2)), np.arange(n) % 2
+    shuffled = rng.permutation(n)
+    one, other = Conformity.of(logits, y), Conformity.of(logits[shuffled], y[shuffled])
+    np.testing.assert_equal(vars(one), vars(other))
+    np.testing.assert_array_equal(np.bincount(one.label), [MOST_KEPT / 2] * 2)
 
 
 def test_a_model_without_examples_left_out_says_what_to_do():
