@@ -162,7 +162,7 @@ class Host:
         X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X
         scores = HeldOutScores(
             X,
-            encode_labels(chunk.y, setup.classes),
+            encode_labels(chunk.y, setup.classes, weight=chunk.weight),
             n_scores=len(setup.classes),
             weight=chunk.weight,
             metrics=(),

@@ -130,7 +130,8 @@ def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
         own = []
         for index, chunk in parts[role]:
             with named(index, role):
-                own.append((encode_labels(chunk.y, problem.classes), chunk.weight))
+                y = encode_labels(chunk.y, problem.classes, weight=chunk.weight)
+                own.append((y, chunk.weight))
         examples = joined_set(role, own)
         held_out[name] = examples._replace(X=joined([chunk.X for _, chunk in parts[role]]))
     return Examples(job.schema, problem, held_out)

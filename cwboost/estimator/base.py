@@ -34,7 +34,7 @@ from cwboost.kernels import log_softmax, softmax
 from cwboost.model_file.saving import save
 from cwboost.support.checks import check_number
 from cwboost.support.extras import extra
-from cwboost.support.weights import check_total, check_weight
+from cwboost.support.weights import check_relative
 
 if TYPE_CHECKING:
     import pandas
@@ -359,10 +359,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         self._require_scale()
         scores = self._scores(X)
-        y = encode_labels(y, self.classes_)
+        y = read_labels(y)
         check_consistent_length(scores, y)
-        weight = check_weight(sample_weight, len(y))
-        check_total(weight)
+        weight = check_relative(sample_weight, len(y))
+        y = encode_labels(y, self.classes_, weight=weight)
         self.model_ = calibrated(self.model_, scores, y, weight)
         return self
 

@@ -12,7 +12,7 @@ from cwboost.estimator.checks import errors_naming
 from cwboost.estimator.input.labels import encode_labels, read_labels
 from cwboost.estimator.input.schema import InputSchema, read_columns
 from cwboost.estimator.problem import Problem, sort_by_class
-from cwboost.support.weights import check_total, check_weight
+from cwboost.support.weights import check_relative, check_weight
 
 VALID = "valid"
 """Name of the held-out examples that early stopping and the scale of probabilities may use."""
@@ -82,13 +82,13 @@ def read(
         X_name, y_name, weight_name = names_of_set(name)
         with errors_naming(X_name):
             X_held = schema.encode(X_held, check)
-        y = encode_labels(y, problem.classes if labels is None else labels, y_name)
+        y = read_labels(y, y_name)
         if len(y) != X_held.shape[0]:
             raise ValueError(
                 f"{X_name} and {y_name} must have as many rows, got {X_held.shape[0]} and {len(y)}"
             )
-        own = check_weight(own, len(y), weight_name)
-        check_total(own, weight_name)
+        own = check_relative(own, len(y), weight_name)
+        y = encode_labels(y, problem.classes if labels is None else labels, y_name, own)
         held_out[name] = HeldOut(X_held, y, own)
     return Examples(schema, problem, held_out)
 

@@ -38,6 +38,13 @@ def check_total(weight, name: str = "sample_weight") -> None:
         raise ValueError(f"{name} must have a finite sum > 0, got {total}: {remedy}")
 
 
+def check_relative(weight, n_samples: int, name: str = "sample_weight"):
+    """Check weights as `check_weight` and `check_total` do; return them as `near_one` does."""
+    weight = check_weight(weight, n_samples, name)
+    check_total(weight, name)
+    return None if weight is None else near_one(weight)
+
+
 def effective_size(weight: np.ndarray) -> float:
     """Return how many examples of ordinary weight, the median, weigh as much as all.
 

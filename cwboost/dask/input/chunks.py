@@ -15,7 +15,7 @@ from cwboost.estimator.problem import check_missing
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.faults import add_note
 from cwboost.support.checks import unmasked
-from cwboost.support.weights import check_total, check_weight
+from cwboost.support.weights import check_total, check_weight, near_one
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def joined_set(role: str, parts) -> HeldOut:
         return HeldOut(None, y, None)
     weight = np.concatenate([weight for _, weight in parts])
     check_total(weight, f"sample_weight of the {role} data")
-    return HeldOut(None, y, weight)
+    return HeldOut(None, y, near_one(weight))
 
 
 @contextmanager

@@ -87,8 +87,11 @@ def _type_name(kind: type) -> str:
     return kind.__name__ if issubclass(kind, np.timedelta64) else next(known, kind.__name__)
 
 
-def encode_labels(y, classes: np.ndarray, name: str = "y") -> np.ndarray:
-    """Return the class index of each label of `y`, see `read_labels`; refuse an unknown label."""
+def encode_labels(y, classes: np.ndarray, name: str = "y", weight=None) -> np.ndarray:
+    """Return the class index of each label of `y`, see `read_labels`.
+
+    Refuse an unknown label, unless its `weight` is zero: its index is then any.
+    """
     labels = read_labels(y, name)
     found = np.zeros(len(labels), dtype=np.int64)
     known = np.zeros(len(labels), dtype=bool)
@@ -98,6 +101,8 @@ def encode_labels(y, classes: np.ndarray, name: str = "y") -> np.ndarray:
             as_classes = labels.astype(classes.dtype)
         found = np.minimum(np.searchsorted(classes, as_classes), len(classes) - 1)
         known = (classes[found] == as_classes) & (as_classes == labels)
+    if weight is not None:
+        known |= weight == 0
     if not known.all():
         unknown = shown(labels[np.argmin(known)])
         raise ValueError(f"{name} must hold only training labels, got {unknown}")
