@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from cwboost.estimator.groups import MULTIPLIER, keys_of, keys_of_rows, mixed, repeat_few
 from cwboost.estimator.input.labels import shown
+from cwboost.families.discovery import check_capabilities
 from cwboost.master import RestrictedMaster
 from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
@@ -209,7 +210,4 @@ def check_missing(X, family) -> None:
             return
     has_missing = bool(np.isnan(values).any())
     if has_missing or np.isinf(values).any():
-        raise ValueError(
-            f"Input X contains {'NaN' if has_missing else 'infinity'}. The weak learner "
-            f"{family.name!r} does not handle {'missing values' if has_missing else 'infinity'}."
-        )
+        check_capabilities(family, contains="NaN" if has_missing else "infinity")

@@ -161,12 +161,14 @@ def check_capabilities(
     *,
     is_sparse: bool = False,
     n_categories: Mapping[str, int] | None = None,
+    contains: str | None = None,
     requires: Iterable[str] = (),
 ) -> None:
     """Raise ValueError for a family that lacks a capability that training needs.
 
     `n_categories` is the number of categories of each categorical column, by what messages call the
-    column. `requires` names further `Capabilities` that the caller relies on.
+    column, `contains` what X has besides finite numbers. `requires` names further `Capabilities`
+    that the caller relies on.
     """
     needed = dict.fromkeys(requires, "is required")
     if is_sparse:
@@ -176,6 +178,11 @@ def check_capabilities(
             f"is needed because X has categories ({', '.join(n_categories)}); encode these "
             "columns, for example with sklearn.preprocessing.OneHotEncoder, or use another weak "
             "learner"
+        )
+    if contains:
+        needed["missing_values"] = (
+            f"is needed because X contains {contains}; impute it, for example with "
+            "sklearn.impute.SimpleImputer, or use another weak learner"
         )
     declared = family.capabilities
     lacking = [capability for capability in needed if not getattr(declared, capability)]
