@@ -10,7 +10,7 @@ from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale, scale_
 from cwboost.estimator.problem import Problem
 from cwboost.estimator.splits import cross_fitting
 from cwboost.families.init_contract import InitContext, InitModel
-from cwboost.families.init_models import checked_scores
+from cwboost.families.init_models import checked_fit, checked_scores
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
 from cwboost.kernels import log
@@ -102,7 +102,7 @@ class InitFitter:
             **self.facts,
         )
         X, rows = read_only(problem.holder.X), read_only(problem.rows)
-        fitted, scores = model.fit_rows(X, rows, problem.y, context)
+        fitted, scores = checked_fit(model.fit_rows(X, rows, problem.y, context), model)
         if fitted is None:
             return None, None
         scores = checked_scores(scores, model, (len(problem.y), len(problem.counts)))

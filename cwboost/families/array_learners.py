@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cwboost.families.arrays import check_arrays
+from cwboost.families.arrays import check_arrays, check_layout
 from cwboost.families.contract import WeakLearners
 
 if TYPE_CHECKING:
@@ -64,6 +64,11 @@ class ArrayLearners(WeakLearners):
 
     layout: ClassVar[Mapping[str, tuple[str, tuple]]]
     shared: ClassVar[Mapping[str, tuple[str, tuple]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for declared in vars(cls).keys() & {"layout", "shared"}:
+            check_layout(vars(cls)[declared], f"{cls.__name__}.{declared}")
 
     def __init__(self, *, n_features: int | None = None, **arrays: Any) -> None:
         dtypes = _dtypes_of(type(self))

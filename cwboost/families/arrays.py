@@ -54,3 +54,23 @@ def check_arrays(
             raise ValueError(f"array {name!r} must have shape {wanted}, got {array.shape}")
         found.append(array)
     return found
+
+
+def check_names(found: object, layout: Mapping[str, tuple], what: str) -> None:
+    """Raise ValueError unless a method, `what`, returned a dict with the names of a layout."""
+    got = sorted(found) if isinstance(found, Mapping) else type(found).__name__
+    if got != sorted(layout):
+        raise ValueError(f"{what} must return a dict with the names {sorted(layout)}, got {got}")
+
+
+def check_layout(layout: Mapping[str, tuple], what: str) -> None:
+    """Raise TypeError unless a class declares the arrays of its learners as it should."""
+    wanted = "dtypes and tuples of lengths by name, such as {'along': ('float64', ('n_features',))}"
+    for name, declared in layout.items():
+        try:
+            dtype, shape = declared
+            is_right = np.dtype(dtype).kind in "biuf" and isinstance(shape, tuple)
+        except (TypeError, ValueError):
+            is_right = False
+        if not (is_right and str(name).isidentifier()):
+            raise TypeError(f"{what} must have {wanted}, got {{{name!r}: {declared!r}}}")

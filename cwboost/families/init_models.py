@@ -48,6 +48,16 @@ def _has_probabilities(spec) -> bool:
     return is_estimator and is_classifier(spec) and hasattr(spec, "predict_proba")
 
 
+def checked_fit(found, model: InitModel):
+    """Return the fitted model and its scores; raise a TypeError unless `found` is this pair."""
+    if not (isinstance(found, tuple) and len(found) == 2):
+        raise TypeError(
+            f"init model {model.name!r}: fit must return the fitted model and the scores of the "
+            f"training examples, or (None, None), got {type(found).__name__}"
+        )
+    return found
+
+
 def checked_scores(scores, model: InitModel, shape) -> np.ndarray:
     """Return scores of an init model; raise a ValueError unless they are finite, of a shape."""
     what = f"init model {model.name!r}: scores"

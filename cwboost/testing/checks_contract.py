@@ -44,6 +44,10 @@ def check_hyper_parameters(plugin):
     for other, what in ((copy, "clone"), (pickle.loads(pickle.dumps(plugin)), "pickle")):
         assert type(other) is type(plugin), f"{what} returns a {type(other).__name__}"
         assert repr(other) == repr(plugin), f"{what}: {other!r} instead of {plugin!r}"
+    for name in params:
+        given = object()
+        kept = type(plugin)(**{**params, name: given}).get_params(deep=False)[name]
+        assert kept is given, f"the constructor changes {name} from {given} to {kept}"
     copy.set_params(**params)
     assert repr(copy) == repr(plugin), f"set_params: {copy!r} instead of {plugin!r}"
 
@@ -52,6 +56,7 @@ def check_bind_has_no_side_effects(family):
     """Check that binding and pricing do not change the family; X and weights are read-only."""
     weights = read_only(integer_weights(61))
     family_before, state = repr(family), dict(vars(family))
+    bind(family, pixels() + 1)  # checks what it returns
     context = BindContext(n_targets=N_TARGETS, random_state=np.random.default_rng(0))
     with told_of_make_X():
         pricer = family.bind(read_only(pixels() + 1), context)

@@ -2,7 +2,9 @@
 
 import io
 import pickle
+import sys
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 
@@ -48,6 +50,22 @@ def check_rows(plugin):
         ("uint8", answer(as_bytes(X)), expected),
     ):
         assert np.array_equal(found, wanted), f"predictions differ: {what}"
+
+
+def check_threads(plugin):
+    """Check that outputs, or scores, do not depend on calls in other threads at the same time."""
+    own = stored(plugin, pixels())
+    parts = [pixels(400, seed=seed) for seed in range(4)]
+    expected = [own.answer(own.made, X) for X in parts]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(len(parts)) as pool:
+            found = list(pool.map(partial(own.answer, own.made), parts * 25))
+    finally:
+        sys.setswitchinterval(before)
+    same = map(np.array_equal, found, expected * 25)
+    assert all(same), "predictions differ if several threads predict at the same time"
 
 
 def check_arrays_round_trip(plugin):

@@ -22,7 +22,7 @@ from cwboost.families.contract import (
     WeakLearners,
 )
 from cwboost.families.init_contract import InitContext, InitModel
-from cwboost.families.init_models import checked_scores
+from cwboost.families.init_models import checked_fit, checked_scores
 from cwboost.families.outputs import unpack_outputs
 from cwboost.families.sealing.faults import check_array
 from cwboost.families.sealing.pricer import SealedPricer, check_priced
@@ -181,8 +181,10 @@ def fit_init(model: InitModel, X, y=None, n_classes=N_TARGETS, n_threads=1, rows
     )
     with told_of_make_X():
         if rows is not None:
-            return clone(model).fit_rows(read_only(X), read_only(rows), read_only(y), context)
-        return clone(model).fit(read_only(X), read_only(y), context)
+            found = clone(model).fit_rows(read_only(X), read_only(rows), read_only(y), context)
+        else:
+            found = clone(model).fit(read_only(X), read_only(y), context)
+    return checked_fit(found, model)
 
 
 @dataclass(frozen=True)

@@ -3,28 +3,43 @@
 import traceback
 from collections.abc import Mapping
 
-GIVE_EXAMPLES = "Take these examples, or give the suite others by make_X."
+GIVE_EXAMPLES = "give the suite examples that the plugin takes by make_X"
 
 
 def remedy(plugin, errors: Mapping[str, Exception]) -> str:
     """Return what to do about errors with one cause, by the checks that met them."""
     if any(getattr(error, "refused_examples", False) for error in errors.values()):
-        return GIVE_EXAMPLES
+        at = place(plugin, next(iter(errors.values())))
+        return f"Mend {at or 'what the error names'}, or {GIVE_EXAMPLES}."
     name, error = next(iter(errors.items()))
     is_slip = len(errors) > 1 or isinstance(error, (AttributeError, ImportError, NameError))
-    at = place(plugin, error)
-    return f"Mend {at}." if is_slip and at else REMEDIES[name]
+    if is_slip and (at := place(plugin, error)):
+        return f"Mend {at}."
+    at = cause(plugin, error)
+    return f"Mend what the error names, met by {at}." if len(errors) > 1 else REMEDIES[name]
 
 
 def place(plugin, error: Exception) -> str | None:
     """Return the line of the plugin's own modules that raised an error; None if there is none."""
     module = type(plugin).__module__
     own = module.rpartition(".")[0] or module
-    found = None
+    frames = traceback.walk_tb(error.__traceback__)
+    found = [f for f in frames if f"{f[0].f_globals.get('__name__')}.".startswith(f"{own}.")]
+    return _called(*found[-1]) if found else None
+
+
+def cause(plugin, error: Exception) -> str | None:
+    """Return the line that errors of one cause share; None for a check that has its result."""
+    met = None
     for frame, line in traceback.walk_tb(error.__traceback__):
-        if f"{frame.f_globals.get('__name__')}.".startswith(f"{own}."):
-            found = f"line {line} of {frame.f_code.co_filename}, in {frame.f_code.co_name}"
-    return found
+        is_check = frame.f_globals.get("__name__", "").startswith("cwboost.testing.checks")
+        is_result = is_check and isinstance(error, AssertionError)
+        met = None if is_result else _called(frame, line)
+    return place(plugin, error) or met
+
+
+def _called(frame, line: int) -> str:
+    return f"line {line} of {frame.f_code.co_filename}, in {frame.f_code.co_name}"
 
 
 REMEDIES = {
@@ -50,6 +65,7 @@ REMEDIES = {
     "check_exact_pricing": "Search all learners, or leave exact at False.",
     "check_exact_at_scale": "Do not sample rows or bin features, or leave exact at False.",
     "check_rows": "Compute each row from that row alone; a product with BLAS does not.",
+    "check_threads": "Keep nothing that calls share and change, such as a scratch array.",
     "check_arrays_round_trip": "Return everything that from_arrays needs, as arrays of numbers.",
     "check_pickle": "Keep no function, file or lock on learners.",
     "check_take_and_concatenate": "Index every array by learner, also with an empty list.",

@@ -25,7 +25,7 @@ from cwboost.testing import (
     checks_pricing,
 )
 from cwboost.testing.material import bind, material_of, pixels
-from cwboost.testing.remedies import place, remedy
+from cwboost.testing.remedies import cause, remedy
 
 Plugin = WeakLearnerFamily | InitModel
 MakeX = Callable[[Plugin, int, np.random.Generator], np.ndarray]
@@ -78,15 +78,14 @@ class PluginCheckError(AssertionError):
     Attributes
     ----------
     causes : list of str
-        Errors with what to do about them. What one line of the plugin raises in several checks is
-        one cause.
+        Errors with what to do about them. What one line raises in several checks is one cause.
     """
 
     def __init__(self, plugin: Plugin, failures: Mapping[str, Exception]):
         self.failures = dict(failures)
         met: dict[str, dict[str, Exception]] = {}
         for name, error in failures.items():
-            met.setdefault(place(plugin, error) or name, {})[name] = error
+            met.setdefault(cause(plugin, error) or name, {})[name] = error
         self.causes = [_describe(plugin, errors) for errors in met.values()]
         checks = "1 check" if len(failures) == 1 else f"{len(failures)} checks"
         head = f"{plugin!r} fails {checks} of its contract:"
@@ -98,7 +97,7 @@ def _describe(plugin: Plugin, errors: Mapping[str, Exception]) -> str:
     name, error = next(iter(errors.items()))
     lines = [f"  {name}: {describe_error(error)}", f"    {remedy(plugin, errors)}"]
     if len(errors) > 1:
-        lines.append(f"    The same line fails {len(errors) - 1} other checks.")
+        lines.append(f"    The same error fails {len(errors) - 1} other checks.")
     return "\n".join(lines)
 
 
@@ -164,8 +163,9 @@ def plugin_checks(
 
 def _claims(family: WeakLearnerFamily) -> set[str]:
     """Capabilities of the family, and what its pricer says of itself."""
-    claims = set(family.capabilities.names())
+    claims: set[str] = set()
     try:
+        claims.update(family.capabilities.names())
         pricer = bind(family, pixels())
     except Exception:
         return claims  # the checks, all of which bind the family, say what is wrong

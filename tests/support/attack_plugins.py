@@ -355,6 +355,8 @@ FAULTS = {
         ("return (outputs > 0).astype(np.int8)",
          "rows", r"values must be -1 and \+1, got \[0 1"),
         ("return outputs.astype(float)", "edges", "must have dtype int8 and shape"),
+        ("self.last = outputs\n__import__('time').sleep(1e-4)\nreturn self.last",
+         "threads", "differ if several threads predict at the same time"),
         ("return outputs if X.shape[0] > 1 else -outputs",
          "rows", "predictions differ: one row at a time"),
         ("outputs[len(outputs) // 2 + 1 :: 2] = 1\nreturn outputs",
@@ -432,6 +434,8 @@ FAULTS = {
          "declarations", "'reference_stump', got 'x'"),
         ("self.share = share + 4",
          "hyper_parameters", "modifies parameter share"),
+        ("self.share = share if share == 0.5 else 1.0",
+         "hyper_parameters", "the constructor changes share from <object"),
     ],
     BINDS: [
         (COPIES_GENERATOR, *STATE, HALF),

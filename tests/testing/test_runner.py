@@ -124,7 +124,16 @@ def test_a_slip_is_one_cause_with_its_line():
     (cause,) = caught.value.causes
     assert "AttributeError: 'ReferencePricer' object has no attribute 'not_there'" in cause
     assert re.search(r"Mend line \d+ of .*, in pack\.", cause) and "print" not in cause
-    assert f"The same line fails {len(caught.value.failures) - 1} other checks." in cause
+    assert f"The same error fails {len(caught.value.failures) - 1} other checks." in cause
+
+
+def test_what_cwboost_refuses_is_one_cause():
+    with pytest.raises(PluginCheckError) as caught:
+        check_plugin(family((BINDS, "return None")))
+    failures, causes = caught.value.failures, caught.value.causes
+    assert len(failures) > 20 and len(causes) < 4
+    assert "bind must return a Pricer, got NoneType" in causes[0]
+    assert "Mend what the error names, met by line" in causes[0]
 
 
 def test_what_make_X_returns_is_checked():

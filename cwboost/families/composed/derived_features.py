@@ -85,6 +85,8 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
                     "hyper-parameters: put @staticmethod before it"
                 )
         if not hasattr(cls, "layout"):
+            if cls.draw is not DerivedFeatureFamily.draw:
+                raise TypeError(f"{cls.__name__} must declare the layout of what draw returns")
             return  # A base class of families without a layout of its own.
         taken = sorted({*cls.layout, *cls.shared} & RESERVED)
         if taken:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.families.array_learners import ArrayLearners
+from cwboost.families.arrays import check_names
 from cwboost.families.contract import WeakLearnerFamily, coef_of
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.kernels import AdditiveScores, Projector, canonical_csr, readable
@@ -72,11 +73,7 @@ class DerivedLearners(ArrayLearners):
         `parameters` are what `DerivedFeatureFamily.draw` returned; the arrays of `shared` have an
         axis of one group in front.
         """
-        if set(parameters) != set(cls.family.layout):
-            raise ValueError(
-                f"draw of {cls.family.__name__} must return the names of its layout, "
-                f"{sorted(cls.family.layout)}, got {sorted(parameters)}"
-            )
+        check_names(parameters, cls.family.layout, f"draw of {cls.family.__name__}")
         n_derived = len(next(iter(parameters.values())))
         if n_derived == 0:
             raise ValueError(f"draw of {cls.family.__name__} must return a derived feature, got 0")

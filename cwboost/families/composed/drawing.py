@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from cwboost.families.arrays import check_arrays
+from cwboost.families.arrays import check_arrays, check_names
 from cwboost.families.composed.derived_learners import DerivedLearners
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.sealing.sample import read_only
@@ -70,11 +70,7 @@ class Drawing:
             "summaries": tuple(summaries),
         }
         own = family.draw_shared(self._context(rng, None, {}))
-        if set(own) != set(family.shared):
-            raise ValueError(
-                f"draw_shared of {type(family).__name__} must return {sorted(family.shared)}, got "
-                f"{sorted(own)}"
-            )
+        check_names(own, family.shared, f"draw_shared of {type(family).__name__}")
         self._shared = {
             name: np.asarray(own[name], dtype=dtype)[None]
             for name, (dtype, _) in family.shared.items()

@@ -161,16 +161,25 @@ NO_LANDMARKS = {"draw_shared": lambda self, context: {}}
 STATIC = "put @staticmethod before it"
 # Members of a family of four features, and what must be said when it prices or is made.
 FAULTS = [
-    (Means, drawing(None), r"must return the names of its layout, \['along'\], got \[\]"),
+    (Means, drawing(None), r"must return a dict with the names \['along'\], got \[\]"),
+    (Means, {"draw": lambda self, context: (1, 2)}, "must return a dict .*, got tuple"),
     (Means, drawing(np.ones((0, 4))), "draw of Wrong must return a derived feature, got 0"),
     (Means, drawing(np.ones((3, 5))), r"draw of Wrong: array 'along' must have shape \(3, 4\)"),
     (Means, UNTURNED, r"direction of Wrong must .* 4 features, got \(1, 4\)"),
     (Landmarks, NARROW, r"transform of Wrong must return shape \(5, 12\)"),
-    (Landmarks, NO_LANDMARKS, r"draw_shared of Wrong must return \['landmarks'\]"),
+    (Landmarks, NO_LANDMARKS, r"draw_shared of Wrong must return a dict .* \['landmarks'\]"),
     (Means, {"direction": lambda self, n_features, along: along}, STATIC),
     (Means, {"check_stored": lambda self, n_features, along: None}, STATIC),
     (Means, {"__init__": lambda self, draw=1: None}, r"attributes called \['draw'\]"),
     (Means, {"layout": {"threshold": ("float64", ())}}, r"\['threshold'\] belong to the base"),
+    (Means, {"layout": {"along": "f8"}}, r"layout must have dtypes and .*, got \{'along': 'f8'\}"),
+    (Means, {"layout": {"along": ("f8", "n")}}, r"layout must have dtypes and tuples of lengths"),
+    (Means, {"shared": {"along": ("flaot", ())}}, r"shared must have dtypes and tuples of lengths"),
+    (
+        DerivedFeatureFamily,
+        drawing(np.ones(3)),
+        "Wrong must declare the layout of what draw returns",
+    ),
     (DerivedFeatureFamily, {"layout": {}}, "Wrong must define transform, or direction"),
 ]
 
