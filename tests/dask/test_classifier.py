@@ -221,6 +221,7 @@ def hidden(y):
         (lambda X, y: (X, hidden(y)), ValueError, "partition 0 .*got None for example 0"),
         (lambda X, y: (X, y, hidden(X[:, 0] * 0)), ValueError, "numbers >= 0, got nan in row 0"),
         (lambda X, y: (X, y, None, hidden(y)), ValueError, "got none for example 0"),
+        (lambda X, y: (X, y, None, da.zeros(400, chunks=100)), ValueError, "at least two groups"),
     ],
 )
 def test_bad_collections(client, collections, change, error, message):

@@ -71,12 +71,3 @@ def test_rows_that_repeat_few_are_examples_of_their_own(client, place):
     assert model.init_.factor > 0.5  # other copies of a row predict it
     model.set_params(n_estimators=100).fit(1 - chunks[0], chunks[1])
     assert "on these examples alone is not known" in model.plan_.reasons["scale"]
-
-
-def test_a_single_group_is_refused(client, place):
-    from cwboost.dask import DaskCWBoostClassifier
-
-    X, y = da.random.random((100, 2), chunks=(40, 2)), da.arange(100, chunks=40) % 2
-    model = DaskCWBoostClassifier("stump", n_estimators=2, init=None, probability_scale=2.0)
-    with pytest.raises(ValueError, match="groups must hold at least two groups"):
-        model.fit(X, y, groups=y * 0)

@@ -3,6 +3,7 @@
 import datetime
 import warnings
 from decimal import Decimal
+from functools import partial
 from inspect import signature
 
 import numpy as np
@@ -180,32 +181,33 @@ REFUSED = [
     ({}, {"X_val": X}, "X_val and y_val must be given together"),
     ({}, {"sample_weight_val": ONES}, "sample_weight_val needs X_val"),
     ({}, {"X_val": X, "y_val": Y[:3]}, "X_val and y_val must have as many rows, got 60 and 3"),
+    ({}, {"eval_sets": [1]}, "eval_sets must be a dict"),
+    ({}, {"eval_sets": {"train": ([], [])}}, "may not have the name 'train'"),
+    ({}, {"eval_sets": {"a": 3}}, "got int for 'a'"),
+    ({}, {"eval_sets": {"a": ([[0.0]], [1])}}, r"eval_sets\['a'\]\[0\] has 1 f"),
+    ({}, {"eval_sets": {"a": (X, Y + 7)}}, "labels.*7"),
     ({"class_weight": {0: 1e10}}, {"sample_weight": 1e300 * ONES},
      "^sample_weight times class_weight must have a finite sum"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("params, data, message", REFUSED)
-def test_what_does_not_fit_together_is_named(params, data, message):
-    clf = CWBoostClassifier(**{"weak_learner": "stump", "n_estimators": 3} | params)
+# What other classifiers cannot mean.
+OTHERS = [
+    (MultiBoostClassifier(max_working_sets=1), {}, "max_working_sets must be >= 2"),
+    (AdaBoostMOClassifier(code="exhaustive", code_size=3), {}, "must be None unless code='random'"),
+    (CWBoostClassifierCV(scoring="gini"), {}, "scoring must be .* got 'gini'"),
+    (CWBoostClassifierCV(scoring=["accuracy"]), {}, r"scoring must be .* got \['accuracy'\]"),
+    (CWBoostClassifierCV(paper(correction="partial")), {}, "correction must be one of"),
+]
+
+
+@pytest.mark.parametrize("given, data, message", REFUSED + OTHERS)
+def test_what_does_not_fit_together_is_named(given, data, message):
+    if isinstance(given, dict):
+        given = CWBoostClassifier(**{"weak_learner": "stump", "n_estimators": 3} | given)
     with warnings.catch_warnings(), pytest.raises((TypeError, ValueError), match=message):
         warnings.simplefilter("error")
-        clf.fit(**{"X": X, "y": Y} | data)
-
-
-@pytest.mark.parametrize(
-    "clf, message",
-    [
-        (MultiBoostClassifier(max_working_sets=1), "max_working_sets must be >= 2"),
-        (AdaBoostMOClassifier(code="exhaustive", code_size=3), "must be None unless code='random'"),
-        (CWBoostClassifierCV(scoring="gini"), "scoring must be .* got 'gini'"),
-        (CWBoostClassifierCV(scoring=["accuracy"]), r"scoring must be .* got \['accuracy'\]"),
-        (CWBoostClassifierCV(paper(correction="partial")), "correction must be one of"),
-    ],
-)
-def test_what_other_classifiers_cannot_mean(clf, message):
-    with pytest.raises(ValueError, match=message):
-        clf.fit(X, Y)
+        given.fit(**{"X": X, "y": Y} | data)
 
 
 @pytest.mark.parametrize(
@@ -243,28 +245,30 @@ OF_FAMILIES = [
 NO_NUMBERS = [-1, "3", 1j, np.nan, [3]]
 
 
-@pytest.mark.parametrize("value", NO_NUMBERS, ids=str)
-@pytest.mark.parametrize("name", NUMBERS)
-def test_what_a_number_cannot_be_is_refused_by_its_name(name, value):
-    with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
-        NUMBERS[name](value)
+def fit_with(family, name, value):
+    CWBoostClassifier(family(**{name: value}), init=None, n_estimators=2).fit(X, Y)
 
 
 @pytest.mark.parametrize(
-    "family, name, value",
-    [(family, name, value) for family, name, more in OF_FAMILIES for value in NO_NUMBERS + more],
-    ids=str,
+    "name, use, value",
+    [(name, use, value) for name, use in NUMBERS.items() for value in NO_NUMBERS]
+    + [
+        (name, partial(fit_with, family, name), value)
+        for family, name, more in OF_FAMILIES
+        for value in NO_NUMBERS + more
+    ],
+    ids=lambda given: "" if callable(given) else str(given),
 )
-def test_what_a_parameter_of_a_family_cannot_be_is_refused_by_its_name(family, name, value):
+def test_what_a_number_cannot_be_is_refused_by_its_name(name, use, value):
     with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
-        CWBoostClassifier(family(**{name: value}), init=None, n_estimators=2).fit(X, Y)
+        use(value)
 
 
 @pytest.mark.parametrize("name", ["max_leaf_nodes", "max_depth", "max_bins"])
 @pytest.mark.parametrize("value", [2**31, 2**63, 10**30])
 def test_integers_that_kernels_cannot_hold_are_refused(name, value):
     with pytest.raises(ValueError, match=f"^{name} must be .* to .*, got {value}"):
-        CWBoostClassifier(TreeFamily(**{name: value}), init=None, n_estimators=2).fit(X, Y)
+        fit_with(TreeFamily, name, value)
 
 
 def test_more_rounds_than_the_model_has():

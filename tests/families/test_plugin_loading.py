@@ -26,6 +26,7 @@ SUBCLASS = "plugin must be a subclass of WeakLearnerFamily, got "
 ASKS = "cwboost.get_family('stump')"
 ENTRY = "broken_plugin"
 NO_HOOK = "must be a class, .* or implement the hook .* which must register a weak learner"
+STATIC = "@classmethod\n    def from_arrays("
 FOR_VERSION_1 = "accepts versions 1 to 1: "
 
 
@@ -61,6 +62,7 @@ REJECTED = {
     "needs arguments": (changed("(self, share=1.0)", "(self, share)"), "broken", "share"),
     "no learners type": (changed("learners_type = ReferenceLearners"), "broken", "of WeakLearners"),
     "odd capabilities": (changed(CAPABLE, "{'exact'}"), "broken", "a Capabilities, got set"),
+    "not static": (changed(STATIC, "def from_arrays("), "broken", "from_arrays must not take self"),
 }
 
 

@@ -65,22 +65,13 @@ def test_rows_in_another_order_have_the_codes_of_a_copy(form, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
-BINS = 64
-
-
-@pytest.fixture(params=[1, 4], ids=["one partition", "four partitions"])
-def parts(request):
+@pytest.mark.parametrize("n_parts", [1, 4])
+def test_bins_hold_about_equal_numbers(n_parts):
+    """Of the values of all partitions."""
     x = np.random.default_rng(0).normal(size=(12_000, 2)).astype(np.float32)
-    return np.array_split(x, request.param)
-
-
-@pytest.fixture
-def bins(parts):
-    return Bins.from_sketches([FeatureSketch.of(part, 4 * BINS) for part in parts], BINS)
-
-
-def test_bins_hold_about_equal_numbers(parts, bins):
+    parts = np.array_split(x, n_parts)
+    bins = Bins.from_sketches([FeatureSketch.of(part, 256) for part in parts], 64)
     codes = np.hstack([BinnedMatrix(part, bins)._columns for part in parts])
     for of_feature in codes:
-        counts = np.bincount(of_feature, minlength=BINS)
+        counts = np.bincount(of_feature, minlength=64)
         assert counts.min() > 0.6 * counts.mean() and counts.max() < 1.5 * counts.mean()

@@ -122,21 +122,6 @@ def test_evaluation_sets_are_recorded_and_change_nothing(vowel):
     assert clf.probability_scale_ == plain.probability_scale_
 
 
-@pytest.mark.parametrize(
-    "arguments, error, match",
-    [
-        ({"eval_sets": [1]}, TypeError, "eval_sets must be a dict"),
-        ({"eval_sets": {"train": ([], [])}}, ValueError, "may not have the name 'train'"),
-        ({"eval_sets": {"a": 3}}, TypeError, "got int for 'a'"),
-        ({"eval_sets": {"a": ([[0.0]], [1])}}, ValueError, r"eval_sets\['a'\]\[0\] has 1 f"),
-        ({"eval_sets": {"a": (np.eye(10), ["other"] * 10)}}, ValueError, "labels.*'other'"),
-    ],
-)
-def test_bad_held_out_arguments(vowel, arguments, error, match):
-    with pytest.raises(error, match=match):
-        fitted(vowel, **arguments)
-
-
 def test_patience_grows_as_steps_shrink(vowel):
     assert [patience_for("auto", rate) for rate in (1.0, 0.3, 0.1, 0.01)] == [20, 50, 150, 1500]
     assert patience_for(7, 0.1) == 7
