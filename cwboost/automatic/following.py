@@ -6,12 +6,13 @@ from time import perf_counter
 import numpy as np
 
 from cwboost.automatic import constants as at
-from cwboost.conformity import Conformity
+from cwboost.conformity import MOST_KEPT, Conformity
 from cwboost.estimator.clock import Clock
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, scale_and_loss
 from cwboost.estimator.held_out.metrics import LOGLOSS
 from cwboost.estimator.holdout import HoldoutRun
 from cwboost.estimator.plan import Calibration, HoldoutCurve
+from cwboost.support.samples import spaced_by_weight
 
 
 def follow(
@@ -28,6 +29,8 @@ def follow(
     losses: list[float] = []
     scales: list[float] = []
     calibrations: dict[float, Calibration] = {}
+    # Once: `Conformity.of` would sort all of them at every length. They were drawn at random.
+    sample, weight = spaced_by_weight(run.weight, MOST_KEPT)
 
     def measure(scores) -> None:
         before = scales[-1] if scales else LOSS_SCALE
@@ -38,7 +41,7 @@ def follow(
 
     def calibrate(point: int, scores) -> None:
         length, scale = lengths[point], scales[point]
-        conformity = Conformity.of(scale * scores, run.y, run.weight)
+        conformity = Conformity.of(scale * scores[sample], run.y[sample], weight)
         calibrations[length] = Calibration(length, scale, conformity)
 
     while run.n_rounds < most and clock.left > 0 and run.round():
