@@ -13,6 +13,9 @@ import numpy as np
 from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 
+cdef extern from *:
+    int __builtin_popcount(unsigned int) nogil
+
 cdef extern from "prediction/shapley.h" nogil:
     ctypedef struct cwb_shapley_node:
         int32_t parent, before, comparison, slot, is_right, is_leaf, n_features
@@ -239,7 +242,7 @@ def count_cover(const uint8_t[:, ::1] right, int64_t n_rows, const int32_t[::1] 
         for t in range(offsets.shape[0] - 1):
             reach[offsets[t]] = 0xFF >> (8 - min(8, n_rows - 8 * b))
             for v in range(offsets[t], offsets[t + 1]):
-                count[v] += bits_of(reach[v])
+                count[v] += __builtin_popcount(reach[v])
                 if feature[v] < 0:
                     continue
                 side, child = right[b, comparison], offsets[t] + left[v]
@@ -247,9 +250,3 @@ def count_cover(const uint8_t[:, ::1] right, int64_t n_rows, const int32_t[::1] 
                 reach[child + 1] = reach[v] & side
                 comparison += 1
     return counts
-
-
-cdef inline int64_t bits_of(uint8_t byte) noexcept nogil:
-    byte = byte - ((byte >> 1) & 0x55)
-    byte = (byte & 0x33) + ((byte >> 2) & 0x33)
-    return (byte + (byte >> 4)) & 0x0F
