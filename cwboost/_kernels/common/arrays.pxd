@@ -17,5 +17,6 @@ cdef bint is_vector(object array, Kind kind) noexcept
 cdef bint is_matrix(object array, Kind kind, int64_t n_rows, int64_t n) noexcept
 cdef object as_vector(object numbers, Kind kind)
 cdef int64_t length_of(object array) noexcept
+cdef void *entries(object array, Kind kind) except? NULL
 cdef void *vector(object array, Kind kind, int64_t n) except? NULL
 cdef void *matrix(object array, Kind kind, int64_t n_rows, int64_t n) except? NULL

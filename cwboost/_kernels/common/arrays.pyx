@@ -69,6 +69,15 @@ cdef object as_vector(object numbers, Kind kind):
     return np.ascontiguousarray(numbers)
 
 
+cdef void *entries(object array, Kind kind) except? NULL:
+    """Return where the entries of an array begin; raise an error unless it is of this kind."""
+    if not (cnp.PyArray_Check(array) and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> array)
+            and cnp.PyArray_EquivTypenums(cnp.PyArray_TYPE(<cnp.ndarray> array),
+                                          TYPES[<int> kind])):
+        raise ValueError(f"array must be in one piece, {NAMES[<int> kind]}, got {described(array)}")
+    return data_of(array)
+
+
 cdef void *vector(object array, Kind kind, int64_t n) except? NULL:
     """Return where the entries of a vector begin; raise an error unless it is one of n entries."""
     if not is_vector(array, kind) or length_of(array) != n:

@@ -1,6 +1,6 @@
 # Columns of the restricted master, shared by the kernels of this package only.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 
 cdef class ColumnStore:

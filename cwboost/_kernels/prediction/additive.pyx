@@ -3,6 +3,7 @@
 from cython.parallel cimport prange
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from cwboost._kernels.common.arrays cimport FLOAT64, INT32, INT64, UINT8, entries
 from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.common.typedefs cimport feature_t
 
@@ -44,8 +45,7 @@ LANES = CWB_ADD_LANES
 cdef class AdditiveModel:
     """Compiled tables; `cwboost.kernels.additive` builds them and describes the arrays.
 
-    Its arrays, and those of its methods, are trusted to have consistent lengths, to be
-    C-contiguous, and to be int64 or int32 as in the struct.
+    Its arrays, and those of its methods, are trusted to have consistent lengths.
     """
 
     cdef cwb_additive model
@@ -53,32 +53,20 @@ cdef class AdditiveModel:
 
     def __init__(self, int64_t n_scores, slab_entries, slab_vectors, base, feature,
                  threshold_start, thresholds, table_start, table, lut, entry_of):
-        cdef const int64_t[::1] slab_entries_ = slab_entries
-        cdef const int32_t[::1] slab_vectors_ = slab_vectors
-        cdef const double[:, ::1] base_ = base
-        cdef const int32_t[::1] feature_ = feature
-        cdef const int64_t[::1] threshold_start_ = threshold_start
-        cdef const double[::1] thresholds_ = thresholds
-        cdef const int64_t[::1] table_start_ = table_start
-        cdef const double[::1] table_ = table
-        cdef const uint8_t[:, ::1] lut_ = lut
-        cdef const int32_t[:, ::1] entry_of_ = entry_of
         self.arrays = (slab_entries, slab_vectors, base, feature, threshold_start, thresholds,
                        table_start, table, lut, entry_of)
-        self.model.n_scores = n_scores
-        self.model.n_slabs = slab_vectors_.shape[0]
-        self.model.n_mapped = entry_of_.shape[1]
-        self.model.slab_entries = &slab_entries_[0]
-        self.model.slab_vectors = &slab_vectors_[0]
-        self.model.base = &base_[0, 0]
-        self.model.threshold_start = &threshold_start_[0]
-        # Empty if no stump splits, and then never read.
-        self.model.feature = &feature_[0] if feature_.shape[0] else NULL
-        self.model.table_start = &table_start_[0] if table_start_.shape[0] else NULL
-        self.model.thresholds = &thresholds_[0] if thresholds_.shape[0] else NULL
-        self.model.table = &table_[0] if table_.shape[0] else NULL
-        self.model.lut = &lut_[0, 0] if lut_.shape[0] else NULL
-        self.model.entry_of = &entry_of_[0, 0] if entry_of_.size else NULL
+        self.model.n_scores, self.model.n_slabs = n_scores, len(slab_vectors)
+        self.model.n_mapped = entry_of.shape[1]
+        self.model.slab_entries = <const int64_t *> entries(slab_entries, INT64)
+        self.model.slab_vectors = <const int32_t *> entries(slab_vectors, INT32)
+        self.model.base = <const double *> entries(base, FLOAT64)
+        self.model.feature = <const int32_t *> entries(feature, INT32)
+        self.model.threshold_start = <const int64_t *> entries(threshold_start, INT64)
+        self.model.thresholds = <const double *> entries(thresholds, FLOAT64)
+        self.model.table_start = <const int64_t *> entries(table_start, INT64)
+        self.model.table = <const double *> entries(table, FLOAT64)
+        self.model.lut = <const uint8_t *> entries(lut, UINT8)
+        self.model.entry_of = <const int32_t *> entries(entry_of, INT32)
 
     def dense(self, const feature_t[:, :] X, double[:, ::1] out, int n_threads):
         """Fill `out`, (n_samples, n_scores), with the scores of the rows of X."""
