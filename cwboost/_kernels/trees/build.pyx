@@ -112,10 +112,10 @@ cdef Node pop(Frontier *frontier, bint best_first=False) noexcept nogil:
 
 
 cdef const uint8_t *side_codes(
-    const Matrix *X, Work *work, const TreeNode *node, int64_t start, int64_t end
+    Work *work, const TreeNode *node, int64_t start, int64_t end
 ) noexcept nogil:
     """Return codes of work.rows[start:end] of which a node sends [first, first + width) right."""
-    cdef const uint8_t *codes = column_codes(X, work, node.feature, start, end)
+    cdef const uint8_t *codes = column_codes(work, node.feature, start, end)
     if not node.categorical:
         return codes
     cwb_write_sides(codes, node.right, work.rows + start, end - start, work.sides)
@@ -123,11 +123,11 @@ cdef const uint8_t *side_codes(
 
 
 cdef void divide_rows(
-    const Matrix *X, Work *work, const TreeNode *split, const Node *node, Node *children
+    Work *work, const TreeNode *split, const Node *node, Node *children
 ) noexcept nogil:
     """Move the rows that go right behind the others, and compute the sums of both children."""
     cdef int64_t k, middle = node.start + cwb_partition(
-        side_codes(X, work, split, node.start, node.end), split.first, split.width,
+        side_codes(work, split, node.start, node.end), split.first, split.width,
         work.rows + node.start, work.weights + node.start, node.end - node.start,
         work.scratch_rows, work.scratch_weights)
     for k in range(2):
@@ -171,30 +171,29 @@ cdef void clear_others(
             weights[i] = 0.0
 
 
-cdef int64_t take_rows(
-    const Matrix *X, Work *work, const double *weights, double scale
-) noexcept nogil:
+cdef int64_t take_rows(Work *work, const double *weights, double scale) noexcept nogil:
     """Write to work.rows those whose rounded weight is not zero."""
-    cdef int64_t n = X.n_rows if work.kept == NULL else work.n_kept
+    cdef int64_t n = work.X.n_rows if work.kept == NULL else work.n_kept
     return cwb_take_rows(weights, work.kept, n, scale, work.rows, work.weights)
 
 
 cdef void load_weights(
-    const Matrix *X, Work *work, const double *weights, double scale, Node *root
+    Work *work, const double *weights, double scale, Node *root
 ) noexcept nogil:
     """Write the rows that take part in the search to work.rows."""
     cdef int64_t i
-    root.start, root.end = 0, take_rows(X, work, weights, scale)
-    if X.indptr != NULL:
+    root.start, root.end = 0, take_rows(work, weights, scale)
+    if work.X.indptr != NULL:
         for i in range(root.end):
             work.weight_of[work.rows[i]] = work.weights[i]
     sum_node(work, root)
 
 
 cdef void outputs_by_codes(
-    const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end
+    Work *work, const Tree *tree, int64_t start, int64_t end
 ) noexcept nogil:
     """Compute the outputs of a finished tree on some rows from the codes of dense features."""
+    cdef const Matrix *X = work.X
     cdef cwb_coded[255] inner
     cdef int32_t[2 * MAX_INNER_BY_CODES + 1] place
     cdef int32_t n_inner = 0
@@ -218,8 +217,7 @@ cdef void outputs_by_codes(
 
 
 cdef bint outputs_by_rows(
-    const Matrix *X, Work *work, const Tree *tree, int64_t first_row, int64_t end_row,
-    int32_t *cells
+    Work *work, const Tree *tree, int64_t first_row, int64_t end_row, int32_t *cells
 ) noexcept nogil:
     """Compute the outputs of a tree on some rows: they go down together, node by node.
 
@@ -250,7 +248,7 @@ cdef bint outputs_by_rows(
                     cells[work.rows[i]] = part.index
             continue
         middle = part.start + cwb_partition_rows(
-            side_codes(X, work, node, part.start, end), node.first, node.width,
+            side_codes(work, node, part.start, end), node.first, node.width,
             work.rows + part.start, end - part.start, work.scratch_rows)
         part.index, part.end = node.left, middle
         if part.end > part.start and not push(&work.frontier, &part):
@@ -262,8 +260,7 @@ cdef bint outputs_by_rows(
 
 
 cdef bint write_outputs(
-    const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed,
-    int32_t *cells
+    Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed, int32_t *cells
 ) noexcept nogil:
     """Write the outputs of a tree on rows start:end, as bits, or those of their cells that are < 0.
 
@@ -274,10 +271,10 @@ cdef bint write_outputs(
         memset(work.positive + start, tree.nodes[0].sign > 0, end - start)
         if cells != NULL:
             memset(cells + start, 0, (end - start) * sizeof(int32_t))
-    elif (cells == NULL and X.codes != NULL and X.categorical == NULL
+    elif (cells == NULL and work.X.codes != NULL and work.X.categorical == NULL
             and tree.n // 2 <= MAX_INNER_BY_CODES):
-        outputs_by_codes(X, work, tree, start, end)
-    elif not outputs_by_rows(X, work, tree, start, end, cells):
+        outputs_by_codes(work, tree, start, end)
+    elif not outputs_by_rows(work, tree, start, end, cells):
         return False
     if packed != NULL:
         cwb_pack_outputs(work.positive + start, end - start, packed + start // 8)
@@ -304,25 +301,23 @@ cdef void note_rows(Tree *tree, const Node *node) noexcept nogil:
 
 
 cdef bint start_growth(
-    const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
-    Tree *tree, Node *root
+    Work *work, const double *weights, uint64_t seed, Tree *tree, Node *root
 ) noexcept nogil:
     """Take the rows that have a weight and find the root's split; False if memory ran out."""
     root.fixed, root.index, root.depth, root.seed = False, 0, 0, seed
     memset(root.sets, 0xff, sizeof(root.sets))
-    tree.scale = scale_of(weights, X.n_rows)
-    load_weights(X, work, weights, tree.scale, root)
-    root.least_mass = settings.leaf_mass * root.mass
+    tree.scale = scale_of(weights, work.X.n_rows)
+    load_weights(work, weights, tree.scale, root)
+    root.least_mass = work.settings.leaf_mass * root.mass
     if not start_tree(tree, root):
         return False
     note_rows(tree, root)
-    find_splits(X, settings, work, tree, NULL, root, 1)
+    find_splits(work, tree, NULL, root, 1)
     return True
 
 
 cdef bint grow_below(
-    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top,
-    int64_t fewest_rows, Frontier *small
+    Work *work, Tree *tree, const Node *top, int64_t fewest_rows, Frontier *small
 ) noexcept nogil:
     """Split a node whose split is found, and all nodes below it; False if memory ran out.
 
@@ -330,16 +325,16 @@ cdef bint grow_below(
     """
     cdef bint done
     work.frontier.n = 0
-    done = split_below(X, settings, work, tree, top, fewest_rows, small)
+    done = split_below(work, tree, top, fewest_rows, small)
     stop_saving(work)
     return done
 
 
 cdef bint split_below(
-    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top,
-    int64_t fewest_rows, Frontier *small
+    Work *work, Tree *tree, const Node *top, int64_t fewest_rows, Frontier *small
 ) noexcept nogil:
     """Do what `grow_below` does, while the frontier may have other nodes."""
+    cdef const Settings *settings = work.settings
     cdef bint best_first = settings.max_leaves > 0
     cdef bint is_last
     cdef int64_t n_leaves = 1, n_others = work.frontier.n, k
@@ -356,32 +351,32 @@ cdef bint split_below(
             if not push(small, &node):
                 return False
             continue
-        if is_worth_copying(X, settings, work, &node):
-            if not split_copy(X, settings, work, tree, &node):
+        if is_worth_copying(work, &node):
+            if not split_copy(work, tree, &node):
                 return False
             continue
-        if not split_node(X, settings, tree, &node, children):
+        if not split_node(work.X, tree, &node, children):
             return False
         n_leaves += 1
         is_last = children[0].depth == settings.max_depth
         if not is_last or tree.keeps_rows:
-            divide_rows(X, work, tree.nodes + node.index, &node, children)
+            divide_rows(work, tree.nodes + node.index, &node, children)
             for k in range(2):
                 note_rows(tree, children + k)
         if is_last:
             release(work, &node)
             continue
-        find_splits(X, settings, work, tree, &node, children, 2)
+        find_splits(work, tree, &node, children, 2)
         for k in range(1, -1, -1):
             if not push(&work.frontier, &children[k], best_first):
                 return False
     return True
 
 
-cdef bint is_worth_copying(
-    const Matrix *X, const Settings *settings, const Work *work, const Node *node
-) noexcept nogil:
+cdef bint is_worth_copying(const Work *work, const Node *node) noexcept nogil:
     """Return True if those below a node read more codes than a copy does, from far apart."""
+    cdef const Matrix *X = work.X
+    cdef const Settings *settings = work.settings
     cdef int64_t n_levels = settings.max_depth - node.depth
     return (work.near_codes != NULL and X.n_rows * X.n_usable > CACHED
             and FEWER_ROWS * (node.end - node.start) <= X.n_rows
@@ -389,10 +384,9 @@ cdef bint is_worth_copying(
             and settings.max_leaves == 0 and work.n_team == 0)
 
 
-cdef bint split_copy(
-    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top
-) noexcept nogil:
+cdef bint split_copy(Work *work, Tree *tree, const Node *top) noexcept nogil:
     """Do what `split_below` does, from a copy of the node's codes."""
+    cdef const Matrix *X = work.X
     cdef Matrix near = X[0]
     cdef int64_t n = top.end - top.start, k, i
     cdef int32_t *rows = work.rows + top.start
@@ -407,7 +401,9 @@ cdef bint split_copy(
         rows[i] = <int32_t> i
     work.near_codes += n * X.n_features
     work.near_rows += n
-    done = split_below(&near, settings, work, tree, top, 0, NULL)
+    work.X = &near
+    done = split_below(work, tree, top, 0, NULL)
+    work.X = X
     work.near_codes -= n * X.n_features
     work.near_rows -= n
     for i in range(n):
@@ -423,25 +419,26 @@ cdef bint settle(Tree *tree, bint merge) noexcept nogil:
 
 
 cdef void write_edge(
-    const Matrix *X, Work *work, const double *weights, Tree *tree, uint8_t *packed, double *edge
+    Work *work, const double *weights, Tree *tree, uint8_t *packed, double *edge
 ) noexcept nogil:
     """Write the edge of a tree's outputs.
 
     The outputs that constraints fix may have a smaller edge than a constant: become it then.
     """
-    cdef int64_t n = X.n_rows if work.kept == NULL else work.n_kept
+    cdef int64_t n_rows = work.X.n_rows
+    cdef int64_t n = n_rows if work.kept == NULL else work.n_kept
     cdef double total
     edge[0] = cwb_edge_of(packed, weights, work.kept, n, tree.scale, &total)
     if edge[0] < fabs(total):
         become_constant(tree, total)
-        write_outputs(X, work, tree, 0, X.n_rows, packed, NULL)
+        write_outputs(work, tree, 0, n_rows, packed, NULL)
         edge[0] = fabs(total)
     edge[0] /= tree.scale
 
 
 cdef bint grow_tree(
-    const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
-    Tree *tree, uint8_t *packed, int32_t *cells, double *edge
+    Work *work, const double *weights, uint64_t seed, Tree *tree, uint8_t *packed,
+    int32_t *cells, double *edge
 ) noexcept nogil:
     """Grow one tree; write its outputs and its edge, or its cells; False if memory ran out.
 
@@ -449,14 +446,14 @@ cdef bint grow_tree(
     """
     cdef Node root
     start_saving(work)
-    if not (start_growth(X, settings, work, weights, seed, tree, &root)
-            and grow_below(X, settings, work, tree, &root, 0, NULL)
+    if not (start_growth(work, weights, seed, tree, &root)
+            and grow_below(work, tree, &root, 0, NULL)
             and settle(tree, cells == NULL)):
         return False
     if cells != NULL:
         write_leaves(work.rows, tree, 0, 1, cells)
-    if not write_outputs(X, work, tree, 0, X.n_rows, packed, cells):
+    if not write_outputs(work, tree, 0, work.X.n_rows, packed, cells):
         return False
     if packed != NULL:
-        write_edge(X, work, weights, tree, packed, edge)
+        write_edge(work, weights, tree, packed, edge)
     return True

@@ -1,12 +1,9 @@
 from libc.stdint cimport int64_t, uint64_t
 
-from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Work
+from cwboost._kernels.trees.types cimport Matrix, Node, Work
 
-cdef bint draws(const Matrix *X, const Settings *settings) noexcept nogil
-cdef void draw_features(
-    const Matrix *X, const Settings *settings, Work *work, uint64_t seed, int64_t drawn, int64_t n
-) noexcept nogil
-cdef void undo_draws(
-    const Matrix *X, const Settings *settings, Work *work, int64_t drawn) noexcept nogil
+cdef bint draws(const Work *work) noexcept nogil
+cdef void draw_features(Work *work, uint64_t seed, int64_t drawn, int64_t n) noexcept nogil
+cdef void undo_draws(Work *work, int64_t drawn) noexcept nogil
 cdef bint draws_anew(int64_t depth) noexcept nogil
 cdef uint64_t child_seed(const Matrix *X, const Node *parent, int64_t side) noexcept nogil

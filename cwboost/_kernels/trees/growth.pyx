@@ -11,7 +11,7 @@ from cwboost._kernels.trees.build cimport clear_others, combine, grow_tree
 from cwboost._kernels.trees.nodes cimport TreeBatch
 from cwboost._kernels.trees.round cimport Round, cells_of, packed_of, weights_of, work_on
 from cwboost._kernels.trees.together cimport grow_together
-from cwboost._kernels.trees.types cimport CWB_EDGE, CWB_GINI, Matrix, Settings
+from cwboost._kernels.trees.types cimport CWB_EDGE, CWB_GINI, Matrix, Settings, Work
 from cwboost._kernels.trees.workspace cimport Workspace
 
 TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI}
@@ -24,8 +24,8 @@ cdef enum:
 
 cdef bint grow_one(const Round *own, Py_ssize_t t) noexcept nogil:
     return grow_tree(
-        own.X, own.settings, work_on(own, omp_get_thread_num()), weights_of(own, t), own.seeds[t],
-        own.trees + t, packed_of(own, t), cells_of(own, t), own.edges + t)
+        work_on(own, omp_get_thread_num()), weights_of(own, t), own.seeds[t], own.trees + t,
+        packed_of(own, t), cells_of(own, t), own.edges + t)
 
 
 cdef bint grow_all(const Round *own) noexcept nogil:
@@ -35,11 +35,12 @@ cdef bint grow_all(const Round *own) noexcept nogil:
     those that are left over.
     """
     cdef Py_ssize_t t, n_alone = own.n_trees, n_left = own.n_trees % own.n_threads
-    cdef int64_t n = own.X.n_rows if own.works[0].kept == NULL else own.works[0].n_kept
+    cdef const Work *work = own.works
+    cdef int64_t n = work.X.n_rows if work.kept == NULL else work.n_kept
     cdef bint failed = False
     # Best first, which node comes next depends on the whole tree.
-    if (2 * n_left <= own.n_threads and own.settings.max_leaves == 0
-            and n * min(own.settings.max_features, own.X.n_usable) >= FEWEST_SHARED):
+    if (2 * n_left <= own.n_threads and work.settings.max_leaves == 0
+            and n * min(work.settings.max_features, work.X.n_usable) >= FEWEST_SHARED):
         n_alone -= n_left
     for t in prange(n_alone, num_threads=own.n_threads, schedule="dynamic"):
         failed |= not grow_one(own, t)
@@ -73,6 +74,7 @@ cdef class TreeGrower:
     def __cinit__(self, binned, *, int n_threads, sets=None, **settings):
         self.settings = settings
         self.space = Workspace(binned.bins, binned, n_threads, self.settings.max_features, sets)
+        self.space.use(&self.settings)
 
     def grow(self, weights, seeds, rows=None, monotonic=None):
         """Grow one tree per row of weights.
@@ -111,14 +113,14 @@ cdef class TreeGrower:
                 raise ValueError(f"monotonic must have shape {shape}, got {monotonic.shape}")
             for t in range(n_trees):
                 batch.trees[t].monotonic = &constraints[t, 0]
-        packed = np.empty((n_trees, (own.X.n_rows + 7) // 8), dtype=np.uint8)
+        packed = np.empty((n_trees, (self.space.X.n_rows + 7) // 8), dtype=np.uint8)
         cdef uint8_t[:, ::1] bits = packed
         edges = np.zeros(n_trees)
         cdef double[::1] edge = edges
-        if n_trees > 0 and own.X.n_rows > 0:
+        if n_trees > 0 and self.space.X.n_rows > 0:
             own.seeds, own.packed, own.edges = &seed[0], &bits[0, 0], &edge[0]
             self._grow(&own, batch)
-        return batch.arrays(own.X, self.space.bins.n_categories), packed, edges
+        return batch.arrays(&self.space.X, self.space.bins.n_categories), packed, edges
 
     def divide(self, weights, const double[::1] code, uint64_t seed, rows=None):
         """Grow one tree on a combination of all weights: ``code @ weights``.
@@ -140,7 +142,7 @@ cdef class TreeGrower:
         """
         cdef TreeBatch batch = TreeBatch(1)
         cdef Round own = self._round(weights, code.shape[0], rows)
-        cdef int64_t n = own.X.n_rows
+        cdef int64_t n = self.space.X.n_rows
         cells = np.full(n, -1, dtype=np.int32)
         cdef int32_t[::1] cell = cells
         # Where they are rounded, in place.
@@ -154,7 +156,7 @@ cdef class TreeGrower:
         own.seeds, own.cells = &seed, &cell[0]
         batch.trees[0].keeps_rows = True
         self._grow(&own, batch)
-        return batch.arrays(own.X, self.space.bins.n_categories), cells
+        return batch.arrays(&self.space.X, self.space.bins.n_categories), cells
 
     cdef Round _round(self, weights, Py_ssize_t n_weights, rows) except *:
         """Return a round over weights, one row for each of `n_weights`, of which nothing is wanted.
@@ -171,8 +173,8 @@ cdef class TreeGrower:
                 f"{weights.shape} and strides {weights.strides}")
         self._keep(rows)
         memset(&own, 0, sizeof(Round))
-        own.X, own.settings, own.works = X, &self.settings, self.space.work
-        own.rows, own.n_threads = self.space.rows, self.space.n_threads
+        own.works, own.rows = self.space.work, self.space.rows
+        own.n_threads = self.space.n_threads
         own.n_trees, own.stride = n_weights, r.strides[0]
         if n_weights > 0 and X.n_rows > 0:
             own.weights = <const char *> &r[0, 0]

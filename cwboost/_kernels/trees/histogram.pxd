@@ -4,15 +4,13 @@ from cwboost._kernels.trees.types cimport Matrix, Node, Work
 
 cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil
 cdef void list_histograms(
-    const Matrix *X, Work *work, const Node *nodes, int64_t n_nodes, int32_t feature
-) noexcept nogil
+    Work *work, const Node *nodes, int64_t n_nodes, int32_t feature) noexcept nogil
 cdef void group_histograms(
-    const Matrix *X, Work *work, const Node *node, const int32_t *features, int64_t size
-) noexcept nogil
+    Work *work, const Node *node, const int32_t *features, int64_t size) noexcept nogil
 cdef int64_t group_of(int64_t n_features) noexcept nogil
 cdef bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil
 cdef void node_histograms(
-    const Matrix *X, Work *work, const Node *node, const int32_t *features, int64_t n_features,
-    double *sums, int64_t n_codes) noexcept nogil
-cdef void scan_histogram(const Matrix *X, Work *work, int64_t k, int32_t feature) noexcept nogil
-cdef void scan_few(const Matrix *X, Work *work, const Node *node, int32_t feature) noexcept nogil
+    Work *work, const Node *node, const int32_t *features, int64_t n_features, double *sums,
+    int64_t n_codes) noexcept nogil
+cdef void scan_histogram(Work *work, int64_t k, int32_t feature) noexcept nogil
+cdef void scan_few(Work *work, const Node *node, int32_t feature) noexcept nogil

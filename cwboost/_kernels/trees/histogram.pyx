@@ -29,9 +29,10 @@ cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil:
 
 
 cdef void list_histograms(
-    const Matrix *X, Work *work, const Node *nodes, int64_t n_nodes, int32_t feature
+    Work *work, const Node *nodes, int64_t n_nodes, int32_t feature
 ) noexcept nogil:
     """Make histograms, from a list, of nodes whose rows are marked by their place in `nodes`."""
+    cdef const Matrix *X = work.X
     cdef int64_t first = X.indptr[feature], k
     cdef cwb_sums sums
     cwb_accumulate_list(X.entry_rows + first, X.entry_codes + first,
@@ -57,9 +58,10 @@ cdef bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nog
 
 
 cdef void group_histograms(
-    const Matrix *X, Work *work, const Node *node, const int32_t *features, int64_t size
+    Work *work, const Node *node, const int32_t *features, int64_t size
 ) noexcept nogil:
     """Make the histograms of 8, 4, 2 or 1 features from their codes."""
+    cdef const Matrix *X = work.X
     cdef const uint8_t *codes[8]
     cdef int32_t n_bins[8]
     cdef int64_t k
@@ -86,23 +88,25 @@ cdef inline void add_part(
                    work.weights + node.start + start, end - start, own.hist)
 
 
-cdef void scan_histogram(const Matrix *X, Work *work, int64_t k, int32_t feature) noexcept nogil:
+cdef void scan_histogram(Work *work, int64_t k, int32_t feature) noexcept nogil:
     """Fill work.scan with the running sums of histogram k, and clear the histogram."""
-    cwb_collect(work.hist + k * CWB_BINS, X.n_bins[feature], &work.scan)
+    cwb_collect(work.hist + k * CWB_BINS, work.X.n_bins[feature], &work.scan)
 
 
-cdef void scan_few(const Matrix *X, Work *work, const Node *node, int32_t feature) noexcept nogil:
+cdef void scan_few(Work *work, const Node *node, int32_t feature) noexcept nogil:
     """Fill work.scan with the running sums of one feature in a node of few rows."""
+    cdef const Matrix *X = work.X
     cwb_collect_small(X.codes + feature * X.n_rows, work.rows + node.start,
                       work.weights + node.start, node.end - node.start, X.n_bins[feature],
                       work.hist, &work.scan)
 
 
 cdef void node_histograms(
-    const Matrix *X, Work *work, const Node *node, const int32_t *features, int64_t n_features,
-    double *sums, int64_t n_codes
+    Work *work, const Node *node, const int32_t *features, int64_t n_features, double *sums,
+    int64_t n_codes
 ) noexcept nogil:
     """Write sum and mass of each code of the features."""
+    cdef const Matrix *X = work.X
     cdef int64_t f = 0, k, i, size, n_rows = node.end - node.start
     cdef bint lists = n_rows > X.fewest_entries
     if lists:
@@ -116,9 +120,9 @@ cdef void node_histograms(
                 size = group_of(k)
                 break
         if lists and by_list(X, features[f], n_rows):
-            list_histograms(X, work, node, 1, features[f])
+            list_histograms(work, node, 1, features[f])
         else:
-            group_histograms(X, work, node, features + f, size)
+            group_histograms(work, node, features + f, size)
         for k in range(size):
             move_histogram(work, k, sums + 2 * n_codes * (f + k), n_codes)
         f += size

@@ -9,7 +9,7 @@ import numpy as np
 
 from cwboost._kernels.trees.draws cimport child_seed
 from cwboost._kernels.trees.search cimport constraint_of, split_point
-from cwboost._kernels.trees.types cimport SET_WORDS, Matrix, Node, Settings, Tree, TreeNode
+from cwboost._kernels.trees.types cimport SET_WORDS, Matrix, Node, Tree, TreeNode
 
 # `TreeNode` in arrays.
 NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.int32),
@@ -70,7 +70,7 @@ cdef void fix_one_side(Tree *tree, Node *children, int8_t direction) noexcept no
 
 
 cdef bint split_node(
-    const Matrix *X, const Settings *settings, Tree *tree, const Node *node, Node *children
+    const Matrix *X, Tree *tree, const Node *node, Node *children
 ) noexcept nogil:
     """Carry out node.split: append two children, with their sums; False if memory ran out."""
     cdef uint8_t first

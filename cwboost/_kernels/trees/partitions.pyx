@@ -44,8 +44,7 @@ cdef void *resized(void *memory, int64_t n, size_t size) except NULL:
     return grown
 
 
-cdef features_of(const Matrix *X, const Settings *settings, Work *work,
-                 const uint64_t[:, ::1] asked):
+cdef features_of(Work *work, const uint64_t[:, ::1] asked):
     """Return the features asked for, and where those of each node start.
 
     A row of `asked`: the seed of a node's draws, and the range of features in their order.
@@ -58,10 +57,10 @@ cdef features_of(const Matrix *X, const Settings *settings, Work *work,
     features = np.empty(start[n], dtype=np.int32)
     cdef int32_t[::1] feature = features
     for k in range(n):
-        draw_features(X, settings, work, asked[k, 0], 0, asked[k, 2])
+        draw_features(work, asked[k, 0], 0, asked[k, 2])
         for i in range(start[k], start[k + 1]):
             feature[i] = work.features[<int64_t> asked[k, 1] + i - start[k]]
-        undo_draws(X, settings, work, asked[k, 2])
+        undo_draws(work, asked[k, 2])
     return features, starts
 
 
@@ -83,6 +82,7 @@ cdef class NodeRows:
         cdef int n_threads = binned.n_threads
         self.settings.max_features = max_features
         self.binned, self.space = binned, Workspace(binned.bins, binned, n_threads)
+        self.space.use(&self.settings)
         codes, _, _, listed, _, _ = self.space.arrays
         self.bytes_per_row = sizeof(double) + (len(codes) or 5 * len(listed)) / binned.n_rows
         self.lent = <Work *> resized(NULL, n_threads, sizeof(Work))
@@ -109,7 +109,7 @@ cdef class NodeRows:
         for t in range(self.n_nodes):
             self.lent.rows, self.lent.weights = &all_rows[n], &all_weights[n]
             self.nodes[t].start = n
-            n += take_rows(X, self.lent, &weights[t, 0], scales[t])
+            n += take_rows(self.lent, &weights[t, 0], scales[t])
             self.nodes[t].end = n
         for t in range(self.space.n_threads):
             self.lent[t].rows, self.lent[t].weights = &all_rows[0], &all_weights[0]
@@ -125,8 +125,8 @@ cdef class NodeRows:
         self.first = first
         self.nodes = <Node *> resized(self.nodes, first + 2 * n, sizeof(Node))
         for k in prange(n, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=16):
-            divide_rows(&self.space.X, self.lent + omp_get_thread_num(), &splits[k],
-                        self.nodes + places[k], self.nodes + first + 2 * k)
+            divide_rows(self.lent + omp_get_thread_num(), &splits[k], self.nodes + places[k],
+                        self.nodes + first + 2 * k)
         self.n_nodes += 2 * n
 
     def totals(self):
@@ -146,10 +146,9 @@ cdef class NodeRows:
 
         The features are those `asked` for by `GrowingTrees.ask`.
         """
-        cdef const Matrix *X = &self.space.X
         cdef int64_t k, n_nodes = len(asked), most
         cdef int n_threads = self.space.n_threads
-        features, starts = features_of(X, &self.settings, self.space.work, asked)
+        features, starts = features_of(self.space.work, asked)
         cdef const int32_t[::1] feature = features
         cdef const int64_t[::1] start = starts
         n_codes = np.minimum(self.space.bins.n_bins[features] + 1, CWB_BINS)
@@ -159,7 +158,7 @@ cdef class NodeRows:
         for k in prange(n_nodes, nogil=True, num_threads=n_threads, schedule="dynamic"):
             if start[k] < start[k + 1]:
                 node_histograms(
-                    X, self.lent + omp_get_thread_num(), self.nodes + self.first + k,
+                    self.lent + omp_get_thread_num(), self.nodes + self.first + k,
                     &feature[start[k]], start[k + 1] - start[k], &out[start[k], 0, 0], most)
         return sums[np.arange(most) < n_codes[:, None]]
 
@@ -196,10 +195,9 @@ cdef class NodeRows:
             tree.nodes = <TreeNode *> resized(tree.nodes, tree.n, sizeof(TreeNode))
             memcpy(tree.nodes, &own[offsets[t]], tree.n * sizeof(TreeNode))
         for t in prange(n_trees, nogil=True, num_threads=n_threads, schedule="dynamic"):
-            if not write_outputs(&self.space.X, self.space.work + omp_get_thread_num(),
-                                 batch.trees + t, 0, self.space.X.n_rows, &out[t, 0],
-                                 &cell[t, 0]):
-                failed |= 1
+            failed |= not write_outputs(
+                self.space.work + omp_get_thread_num(), batch.trees + t, 0, self.space.X.n_rows,
+                &out[t, 0], &cell[t, 0])
         if failed:
             raise MemoryError("scratch memory of the trees")
         return packed, cells
@@ -230,6 +228,7 @@ cdef class GrowingTrees:
         self.settings = settings
         self.fewest_bytes, self.most_bytes = fewest_bytes, most_bytes
         self.space = Workspace(bins, None, 1)
+        self.space.use(&self.settings)
         self.batch = TreeBatch(seeds.shape[0])
         self.places, self.n_bytes = [], []
         self.n_open, self.first = seeds.shape[0], 0
@@ -275,7 +274,7 @@ cdef class GrowingTrees:
         cdef bint waits = False
         cdef Open *own
         cdef const Matrix *X = &self.space.X
-        features, starts = features_of(X, &self.settings, self.space.work, self.asked)
+        features, starts = features_of(self.space.work, self.asked)
         cdef const int32_t[::1] feature = features
         cdef const int64_t[::1] start = starts
         for k in range(self.n_open):
@@ -298,8 +297,8 @@ cdef class GrowingTrees:
     cdef void take(self, Open *own, int32_t feature, const double *sums) noexcept:
         """Search one feature of a node; of equal gains the first counts."""
         cdef cwb_split found
-        own.n_varying += split_of_histogram(&self.space.X, &self.settings, self.space.work,
-                                            &own.node, feature, sums, CWB_BINS, &found)
+        own.n_varying += split_of_histogram(
+            self.space.work, &own.node, feature, sums, CWB_BINS, &found)
         if found.gain > own.node.split.gain:
             own.node.split = found
 
@@ -323,7 +322,7 @@ cdef class GrowingTrees:
             if own.n_bytes <= self.fewest_bytes and own.node.depth + 1 < self.settings.max_depth:
                 self.close(own, self.first + k)
                 continue
-            if not split_node(&self.space.X, &self.settings, tree, &own.node, children):
+            if not split_node(&self.space.X, tree, &own.node, children):
                 free(opened)
                 raise MemoryError("nodes of growing trees")
             places[n], splits[n] = self.first + k, tree.nodes[own.node.index]
@@ -360,6 +359,7 @@ cdef class GrowingTrees:
         """
         cdef Workspace space = Workspace(
             self.space.bins, binned, binned.n_threads, self.settings.max_features)
+        space.use(&self.settings)
         cdef int64_t k, n = ends.shape[0]
         cdef bint done
         cdef Round own
@@ -376,8 +376,8 @@ cdef class GrowingTrees:
         for k in range(n):
             tops.nodes[k].start, tops.nodes[k].end = ends[k - 1] if k else 0, ends[k]
         memset(&own, 0, sizeof(Round))
-        own.X, own.settings, own.trees = &space.X, &self.settings, self.batch.trees
-        own.works, own.rows, own.n_threads = space.work, lent, space.n_threads
+        own.trees, own.works, own.rows = self.batch.trees, space.work, lent
+        own.n_threads = space.n_threads
         with nogil:
             done = grow_subtrees(&own, 0, &tops)
         free(lent)

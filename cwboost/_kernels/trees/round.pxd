@@ -1,17 +1,15 @@
 # The trees of one round and where their outputs go.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport use_rows
-from cwboost._kernels.trees.types cimport Matrix, Rows, Settings, Tree, Work
+from cwboost._kernels.trees.types cimport Rows, Tree, Work
 
 cdef struct Round:
     # Tree t has the weights from weights + t * stride bytes on. Wanted are outputs and edges, or
     # cells; what is not wanted is NULL.
-    const Matrix *X
-    const Settings *settings
-    Work *works  # of every thread
+    Work *works  # of every thread, all on one matrix
     const Rows *rows
     int n_threads
     Py_ssize_t n_trees, stride
@@ -32,7 +30,7 @@ cdef inline const double *weights_of(const Round *own, Py_ssize_t tree) noexcept
     return <const double *> (own.weights + tree * own.stride)
 
 cdef inline uint8_t *packed_of(const Round *own, Py_ssize_t tree) noexcept nogil:
-    return NULL if own.packed == NULL else own.packed + tree * ((own.X.n_rows + 7) // 8)
+    return NULL if own.packed == NULL else own.packed + tree * ((own.works.X.n_rows + 7) // 8)
 
 cdef inline int32_t *cells_of(const Round *own, Py_ssize_t tree) noexcept nogil:
-    return NULL if own.cells == NULL else own.cells + tree * own.X.n_rows
+    return NULL if own.cells == NULL else own.cells + tree * own.works.X.n_rows

@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from cwboost._kernels.trees.draws cimport draw_features, draws, draws_anew, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
-from cwboost._kernels.trees.types cimport CWB_BINS, Matrix, Node, Settings, Work
+from cwboost._kernels.trees.types cimport CWB_BINS, Node, Work
 
 cdef enum:
     FEWEST_ROWS = 512  # of fewer, a histogram costs as little as a difference
@@ -29,12 +29,9 @@ cdef inline int64_t n_rows(const Node *node) noexcept nogil:
     return node.end - node.start
 
 
-cdef bint is_worth_saving(
-    const Matrix *X, const Settings *settings, const Node *node
-) noexcept nogil:
+cdef bint is_worth_saving(const Work *work, const Node *node) noexcept nogil:
     """Return True if a node is large and its children draw the same features."""
-    return (n_rows(node) >= FEWEST_ROWS
-            and not (draws(X, settings) and draws_anew(node.depth + 1)))
+    return n_rows(node) >= FEWEST_ROWS and not (draws(work) and draws_anew(node.depth + 1))
 
 
 cdef double *sums_of(Work *work, const Node *node) noexcept nogil:
@@ -49,13 +46,13 @@ cdef void release(Work *work, Node *node) noexcept nogil:
         node.saved = -1
 
 
-cdef void save(const Matrix *X, const Settings *settings, Work *work, Node *node) noexcept nogil:
+cdef void save(Work *work, Node *node) noexcept nogil:
     """Make the histograms of the features that a node draws first."""
     work.n_free -= 1
     node.saved = work.free_places[work.n_free]
-    draw_features(X, settings, work, node.seed, 0, work.n_saved)
-    node_histograms(X, work, node, work.features, work.n_saved, sums_of(work, node), CWB_BINS)
-    undo_draws(X, settings, work, work.n_saved)
+    draw_features(work, node.seed, 0, work.n_saved)
+    node_histograms(work, node, work.features, work.n_saved, sums_of(work, node), CWB_BINS)
+    undo_draws(work, work.n_saved)
 
 
 cdef void take_rest(Work *work, Node *parent, const Node *small, Node *large) noexcept nogil:
@@ -69,8 +66,7 @@ cdef void take_rest(Work *work, Node *parent, const Node *small, Node *large) no
 
 
 cdef void save_histograms(
-    const Matrix *X, const Settings *settings, Work *work, Node *parent, Node *nodes,
-    int64_t n_nodes, const bint *waiting
+    Work *work, Node *parent, Node *nodes, int64_t n_nodes, const bint *waiting
 ) noexcept nogil:
     """Make the histograms that one or two nodes, children of a parent or a root, are searched by.
 
@@ -79,10 +75,10 @@ cdef void save_histograms(
     cdef int64_t k, large = n_nodes == 2 and n_rows(nodes + 1) > n_rows(nodes)
     if parent != NULL and parent.saved >= 0:
         if waiting[large] and n_rows(nodes + large) >= FEWEST_ROWS and work.n_free > 0:
-            save(X, settings, work, nodes + 1 - large)
+            save(work, nodes + 1 - large)
             take_rest(work, parent, nodes + 1 - large, nodes + large)
             return
         release(work, parent)
     for k in range(n_nodes):
-        if waiting[k] and work.n_free > 0 and is_worth_saving(X, settings, nodes + k):
-            save(X, settings, work, nodes + k)
+        if waiting[k] and work.n_free > 0 and is_worth_saving(work, nodes + k):
+            save(work, nodes + k)

@@ -45,12 +45,12 @@ cdef bint may_interact(const Matrix *X, const Node *node, int32_t feature) noexc
 
 
 cdef bint best_of_scan(
-    const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
-    cwb_split *split
+    Work *work, const Node *node, int32_t feature, cwb_split *split
 ) noexcept nogil:
     """Find the best split from work.scan; False if there can be none on this feature."""
+    cdef const Matrix *X = work.X
     cdef cwb_rules rules
-    rules.criterion = settings.criterion
+    rules.criterion = work.settings.criterion
     rules.least, rules.least_mass = ROUNDING * node.mass, node.least_mass
     split.feature = feature
     if not may_interact(X, node, feature):
@@ -66,8 +66,8 @@ cdef bint best_of_scan(
 
 
 cdef int64_t search_codes(
-    const Matrix *X, const Settings *settings, Work *work, const Node *node,
-    const int32_t *features, const int32_t *places, int64_t n_places, cwb_split *splits
+    Work *work, const Node *node, const int32_t *features, const int32_t *places,
+    int64_t n_places, cwb_split *splits
 ) noexcept nogil:
     """Write the best split of a node on features[places[i]] to splits[places[i]].
 
@@ -82,26 +82,26 @@ cdef int64_t search_codes(
         for k in range(size):
             own[k] = features[places[i + k]]
         if not few:
-            group_histograms(X, work, node, own, size)
+            group_histograms(work, node, own, size)
         for k in range(size):
             if few:
-                scan_few(X, work, node, own[k])
+                scan_few(work, node, own[k])
             else:
-                scan_histogram(X, work, k, own[k])
-            n_varying += best_of_scan(X, settings, work, node, own[k], splits + places[i + k])
+                scan_histogram(work, k, own[k])
+            n_varying += best_of_scan(work, node, own[k], splits + places[i + k])
         i += size
     return n_varying
 
 
 cdef int64_t search_features(
-    const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
-    int64_t drawn, int64_t n_batch
+    Work *work, const Node *nodes, int64_t n_nodes, int64_t drawn, int64_t n_batch
 ) noexcept nogil:
     """Find the best splits of one or two nodes on work.features[drawn:drawn + n_batch].
 
     Those of node k go to work.splits[k * n_usable + drawn:]. Returns the number of features that
     the last node may be split on.
     """
+    cdef const Matrix *X = work.X
     cdef int64_t i, k, n_rows = 0, n_pending = 0, n_varying = 0
     cdef const int32_t *features = work.features + drawn
     cdef cwb_split *splits = work.splits + drawn
@@ -117,17 +117,16 @@ cdef int64_t search_features(
             work.pending[n_pending] = <int32_t> i
             n_pending += 1
             continue
-        list_histograms(X, work, nodes, n_nodes, features[i])
+        list_histograms(work, nodes, n_nodes, features[i])
         for k in range(n_nodes):
-            scan_histogram(X, work, k, features[i])
-            if best_of_scan(X, settings, work, nodes + k, features[i],
-                            splits + k * X.n_usable + i) and k == n_nodes - 1:
-                n_varying += 1
+            scan_histogram(work, k, features[i])
+            if best_of_scan(work, nodes + k, features[i], splits + k * X.n_usable + i):
+                n_varying += k == n_nodes - 1
     if lists:
         for k in range(n_nodes):
             mark(work, nodes + k, 2)
     for k in range(n_nodes):
-        i = search_codes(X, settings, work, nodes + k, features, work.pending, n_pending,
+        i = search_codes(work, nodes + k, features, work.pending, n_pending,
                          splits + k * X.n_usable)
         if k == n_nodes - 1:
             n_varying += i
@@ -135,20 +134,21 @@ cdef int64_t search_features(
 
 
 cdef bint split_of_histogram(
-    const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
-    const double *sums, int64_t n_codes, cwb_split *split
+    Work *work, const Node *node, int32_t feature, const double *sums, int64_t n_codes,
+    cwb_split *split
 ) noexcept nogil:
     """Find the best split of a node on a feature with these sums; False if it is constant."""
-    n_codes = min(n_codes, X.n_bins[feature] + 1)
+    n_codes = min(n_codes, work.X.n_bins[feature] + 1)
     memcpy(work.hist, sums, n_codes * sizeof(cwb_pair))
-    scan_histogram(X, work, 0, feature)
-    return best_of_scan(X, settings, work, node, feature, split)
+    scan_histogram(work, 0, feature)
+    return best_of_scan(work, node, feature, split)
 
 
 cdef const uint8_t *column_codes(
-    const Matrix *X, Work *work, int32_t feature, int64_t start, int64_t end
+    Work *work, int32_t feature, int64_t start, int64_t end
 ) noexcept nogil:
     """Return the codes of a feature, valid at the places of work.rows[start:end]."""
+    cdef const Matrix *X = work.X
     cdef int64_t i
     if X.codes != NULL:
         return X.codes + feature * X.n_rows
@@ -230,59 +230,53 @@ cdef bint may_split(const Settings *settings, const Node *node) noexcept nogil:
             and node.mass > fabs(node.sum) and node.mass >= 2 * node.least_mass)
 
 
-cdef int64_t search_saved(
-    const Matrix *X, const Settings *settings, Work *work, const Node *node
-) noexcept nogil:
+cdef int64_t search_saved(Work *work, const Node *node) noexcept nogil:
     """Find the best splits of a node on the features of its saved histograms, drawn first."""
     cdef int64_t f, n_varying = 0
     cdef const double *sums = sums_of(work, node)
     for f in range(work.n_saved):
         n_varying += split_of_histogram(
-            X, settings, work, node, work.features[f], sums + 2 * CWB_BINS * f, CWB_BINS,
-            work.splits + f)
+            work, node, work.features[f], sums + 2 * CWB_BINS * f, CWB_BINS, work.splits + f)
     return n_varying
 
 
-cdef void find_among_drawn(
-    const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *node
-) noexcept nogil:
+cdef void find_among_drawn(Work *work, const Tree *tree, Node *node) noexcept nogil:
     """Find the best split of a node among features drawn until enough can split it."""
-    cdef int64_t drawn = 0, n_varying = 0, n_batch
-    while n_varying < settings.max_features and drawn < X.n_usable:
-        n_batch = min(settings.max_features - n_varying, X.n_usable - drawn)
-        draw_features(X, settings, work, node.seed, drawn, n_batch)
+    cdef int64_t drawn = 0, n_varying = 0, n_batch, n_usable = work.X.n_usable
+    while n_varying < work.settings.max_features and drawn < n_usable:
+        n_batch = min(work.settings.max_features - n_varying, n_usable - drawn)
+        draw_features(work, node.seed, drawn, n_batch)
         if drawn == 0 and node.saved >= 0:
-            n_varying += search_saved(X, settings, work, node)
+            n_varying += search_saved(work, node)
         else:
-            n_varying += search_features(X, settings, work, node, 1, drawn, n_batch)
+            n_varying += search_features(work, node, 1, drawn, n_batch)
         drawn += n_batch
-    choose_split(X, tree, node, drawn, work.splits)
-    undo_draws(X, settings, work, drawn)
+    choose_split(work.X, tree, node, drawn, work.splits)
+    undo_draws(work, drawn)
 
 
 cdef void find_splits(
-    const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *parent,
-    Node *nodes, int64_t n_nodes
+    Work *work, const Tree *tree, Node *parent, Node *nodes, int64_t n_nodes
 ) noexcept nogil:
     """Write the best split of each of one or two nodes to node.split.
 
     Its gain is -inf if the node has to stay a leaf. Two nodes are the children of the parent; it is
     NULL if its histograms are of no use.
     """
-    cdef int64_t k
+    cdef int64_t k, n_usable = work.X.n_usable
     cdef bint waiting[2]
     for k in range(n_nodes):
         nodes[k].split.gain, nodes[k].saved = -INFINITY, -1
-        waiting[k] = may_split(settings, nodes + k)
-    save_histograms(X, settings, work, parent, nodes, n_nodes, waiting)
+        waiting[k] = may_split(work.settings, nodes + k)
+    save_histograms(work, parent, nodes, n_nodes, waiting)
     if (n_nodes == 2 and waiting[0] and waiting[1] and nodes[0].saved + nodes[1].saved == -2
-            and not draws(X, settings)):
-        search_features(X, settings, work, nodes, 2, 0, X.n_usable)
-        choose_split(X, tree, nodes, X.n_usable, work.splits)
-        choose_split(X, tree, nodes + 1, X.n_usable, work.splits + X.n_usable)
+            and not draws(work)):
+        search_features(work, nodes, 2, 0, n_usable)
+        for k in range(2):
+            choose_split(work.X, tree, nodes + k, n_usable, work.splits + k * n_usable)
         return
     for k in range(n_nodes):
         if waiting[k]:
-            find_among_drawn(X, settings, work, tree, nodes + k)
-        if nodes[k].split.gain < 0 or not is_worth_saving(X, settings, nodes + k):
+            find_among_drawn(work, tree, nodes + k)
+        if nodes[k].split.gain < 0 or not is_worth_saving(work, nodes + k):
             release(work, nodes + k)

@@ -34,9 +34,9 @@ cdef bint grow_top(
     cdef bint done
     start_saving(work)
     work.team, work.n_team = own.works, own.n_threads
-    done = start_growth(own.X, own.settings, work, weights_of(own, t), own.seeds[t], tree, &root)
+    done = start_growth(work, weights_of(own, t), own.seeds[t], tree, &root)
     done = done and grow_below(
-        own.X, own.settings, work, tree, &root,
+        work, tree, &root,
         max(FEWEST_ROWS, root.end // (SUBTREES_PER_THREAD * own.n_threads)), small)
     work.n_team = 0
     for i in range(n, small.n):
@@ -79,16 +79,16 @@ cdef bint grow_subtree(
     root.index = 0
     start_saving(work)
     return (start_subtree(own.trees + top.tree, top, subtree)
-            and grow_below(own.X, own.settings, work, subtree, &root, 0, NULL))
+            and grow_below(work, subtree, &root, 0, NULL))
 
 
 cdef bint write_part(
     const Round *own, Py_ssize_t t, Py_ssize_t part, Py_ssize_t n_parts
 ) noexcept nogil:
     """Write the outputs or cells of a tree on a part of the rows; False if memory ran out."""
-    cdef int64_t n = own.X.n_rows, step = 8 * ((n + 8 * n_parts - 1) // (8 * n_parts))
+    cdef int64_t n = own.works.X.n_rows, step = 8 * ((n + 8 * n_parts - 1) // (8 * n_parts))
     return write_outputs(
-        own.X, work_on(own, omp_get_thread_num()), own.trees + t, min(n, step * part),
+        work_on(own, omp_get_thread_num()), own.trees + t, min(n, step * part),
         min(n, step * (part + 1)), packed_of(own, t), cells_of(own, t))
 
 
@@ -96,7 +96,7 @@ cdef bint finish_all(const Round *own, Py_ssize_t first) noexcept nogil:
     """Write outputs and edges, or cells, of the trees from `first` on; False if memory ran out."""
     cdef Py_ssize_t t, i, n = own.n_trees - first
     # A part of a sparse matrix costs as much as the whole.
-    cdef Py_ssize_t n_parts = 1 if own.X.codes == NULL else PARTS_PER_THREAD * own.n_threads
+    cdef Py_ssize_t n_parts = 1 if own.works.X.codes == NULL else PARTS_PER_THREAD * own.n_threads
     cdef bint failed = False
     for t in range(first, own.n_trees):
         if not settle(own.trees + t, own.cells == NULL):
@@ -112,7 +112,7 @@ cdef bint finish_all(const Round *own, Py_ssize_t first) noexcept nogil:
         return False
     if own.packed != NULL:
         for t in prange(first, own.n_trees, num_threads=own.n_threads, schedule="dynamic"):
-            write_edge(own.X, work_on(own, t - first), weights_of(own, t), own.trees + t,
+            write_edge(work_on(own, t - first), weights_of(own, t), own.trees + t,
                        packed_of(own, t), own.edges + t)
     return True
 

@@ -1,6 +1,6 @@
 # Structures that the search for splits and the growth of trees share.
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
 cdef extern from "trees/types.h" nogil:
     const int CWB_BINS
@@ -74,6 +74,8 @@ cdef struct Frontier:
 
 cdef struct Work:
     # Scratch of one thread, and the rows of the tree that it works on.
+    const Matrix *X
+    const Settings *settings
     const int64_t *kept  # the only rows that have a weight, ascending; NULL: all may
     int64_t n_kept
     int32_t *rows

@@ -1,6 +1,4 @@
-from libc.stdint cimport int64_t
-
-from cwboost._kernels.trees.types cimport Matrix, Rows, Work
+from cwboost._kernels.trees.types cimport Matrix, Rows, Settings, Work
 
 cdef class Workspace:
     cdef Matrix X
@@ -10,10 +8,5 @@ cdef class Workspace:
     cdef readonly object bins
     cdef object usable, categorical, sets, arrays
     cdef list blocks
-    cdef _read_bins(self, bins)
-    cdef _read_codes(self, binned)
-    cdef _read_sets(self, sets)
-    cdef _allocate(self)
-    cdef _allocate_saved(self, int64_t n_saved)
-    cdef _allocate_near(self)
+    cdef void use(self, const Settings *settings) noexcept
     cdef void *_scratch(self, size_t size) except NULL

@@ -7,9 +7,10 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from cwboost._kernels.common.arrays cimport FLOAT64, INT32, INT64, UINT8, entries
 from cwboost._kernels.trees.build cimport FEWER_ROWS, LEAF_PLACES, MAX_INNER_BY_CODES, use_rows
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, SET_WORDS, Rows, Work, cwb_pair, cwb_split)
+    CWB_BINS, SET_WORDS, Rows, Settings, Work, cwb_pair, cwb_split)
 
 from cwboost._kernels.common.aligned import aligned_zeros
 
@@ -43,49 +44,40 @@ cdef class Workspace:
         self._allocate_saved(n_saved)
         self._allocate_near()
 
-    cdef _read_bins(self, bins):
+    def _read_bins(self, bins):
         """Take the addresses of the arrays of `bins`, which self.bins keeps alive."""
-        cdef const int32_t[::1] usable = self.usable
-        cdef const int32_t[::1] n_bins = bins.n_bins
-        cdef const int64_t[::1] bin_start = bins.bin_start
-        cdef const double[::1] lowest = bins.lowest
-        cdef const double[::1] highest = bins.highest
-        cdef const uint8_t[::1] categorical = self.categorical
-        self.X.n_features, self.X.n_usable = bins.n_features, usable.shape[0]
-        self.X.usable = &usable[0] if usable.shape[0] else NULL
-        self.X.n_bins = &n_bins[0]
-        self.X.bin_start = &bin_start[0]
-        self.X.lowest = &lowest[0]
-        self.X.highest = &highest[0]
-        self.X.categorical = &categorical[0] if bins.n_categories.any() else NULL
+        self.X.n_features, self.X.n_usable = bins.n_features, len(self.usable)
+        self.X.usable = <const int32_t *> entries(self.usable, INT32)
+        self.X.n_bins = <const int32_t *> entries(bins.n_bins, INT32)
+        self.X.bin_start = <const int64_t *> entries(bins.bin_start, INT64)
+        self.X.lowest = <const double *> entries(bins.lowest, FLOAT64)
+        self.X.highest = <const double *> entries(bins.highest, FLOAT64)
+        if bins.n_categories.any():
+            self.X.categorical = <const uint8_t *> entries(self.categorical, UINT8)
 
-    cdef _read_codes(self, binned):
+    def _read_codes(self, binned):
         """Take the addresses of the codes; self.arrays keeps them alive."""
-        self.arrays = binned.codes, *binned.lists()
-        codes_, listed_, indptr_, entry_rows_, entry_codes_, default_code_ = self.arrays
-        cdef const uint8_t[::1] codes = codes_
-        cdef const uint8_t[::1] listed = listed_
-        cdef const int64_t[::1] indptr = indptr_
-        cdef const int32_t[::1] entry_rows = entry_rows_
-        cdef const uint8_t[::1] entry_codes = entry_codes_
-        cdef const uint8_t[::1] default_code = default_code_
         cdef Py_ssize_t f
+        self.arrays = binned.codes, *binned.lists()
+        codes, listed, indptr, entry_rows, entry_codes, default_code = self.arrays
         self.X.n_rows = self.X.fewest_entries = binned.n_rows
-        self.X.codes = &codes[0] if codes.shape[0] else NULL
-        if self.X.codes != NULL and not entry_rows.shape[0] and not np.any(listed_):
-            return
-        self.X.listed = &listed[0]
-        self.X.indptr = &indptr[0]
-        self.X.entry_rows = &entry_rows[0] if entry_rows.shape[0] else NULL
-        self.X.entry_codes = &entry_codes[0] if entry_codes.shape[0] else NULL
-        self.X.default_code = &default_code[0]
-        for f in range(indptr.shape[0] - 1):
-            if listed[f]:
-                self.X.fewest_entries = min(self.X.fewest_entries, indptr[f + 1] - indptr[f])
+        if len(codes):
+            self.X.codes = <const uint8_t *> entries(codes, UINT8)
+            if not listed.any():
+                return
+        self.X.listed = <const uint8_t *> entries(listed, UINT8)
+        self.X.indptr = <const int64_t *> entries(indptr, INT64)
+        self.X.entry_rows = <const int32_t *> entries(entry_rows, INT32)
+        self.X.entry_codes = <const uint8_t *> entries(entry_codes, UINT8)
+        self.X.default_code = <const uint8_t *> entries(default_code, UINT8)
+        for f in range(self.X.n_features):
+            if self.X.listed[f]:
+                self.X.fewest_entries = min(
+                    self.X.fewest_entries, self.X.indptr[f + 1] - self.X.indptr[f])
         if self.X.codes == NULL:
             self.X.fewest_entries = -1
 
-    cdef _read_sets(self, sets):
+    def _read_sets(self, sets):
         """Take the address of the bits of the sets, which self.sets keeps alive."""
         n_sets, n_features = sets.shape
         if n_sets > 64 * SET_WORDS:
@@ -96,7 +88,7 @@ cdef class Workspace:
         cdef const uint64_t[:, ::1] bits = self.sets
         self.X.sets = &bits[0, 0]
 
-    cdef _allocate(self):
+    def _allocate(self):
         cdef int t
         cdef size_t n = self.X.n_rows, n_features = max(1, self.X.n_usable)
         cdef size_t n_listed = n if self.X.indptr != NULL else 1
@@ -106,6 +98,7 @@ cdef class Workspace:
         self.rows = <Rows *> self._scratch(self.n_threads * sizeof(Rows))
         for t in range(self.n_threads):
             work, own = self.work + t, self.rows + t
+            work.X = &self.X
             own.rows = <int32_t *> self._scratch(n * sizeof(int32_t))
             own.weights = <double *> self._scratch(n * sizeof(double))
             own.weight_of = <double *> self._scratch(n_listed * sizeof(double))
@@ -123,10 +116,9 @@ cdef class Workspace:
             work.column = <uint8_t *> self._scratch(n_listed)
             work.sides = <uint8_t *> self._scratch(n if self.X.categorical != NULL else 1)
             work.reach = self._scratch((MAX_INNER_BY_CODES + LEAF_PLACES) * 32)
-            if self.X.n_usable > 0:  # else there is no array
-                memcpy(work.features, self.X.usable, self.X.n_usable * sizeof(int32_t))
+            memcpy(work.features, self.X.usable, self.X.n_usable * sizeof(int32_t))
 
-    cdef _allocate_saved(self, int64_t n_saved):
+    def _allocate_saved(self, int64_t n_saved):
         """Allocate the places of saved histograms, unless the search reads lists alone."""
         cdef int t
         cdef Work *work
@@ -138,7 +130,7 @@ cdef class Workspace:
             work.saved_sums = <double *> self._scratch(work.n_places * n * sizeof(cwb_pair))
             work.free_places = <int32_t *> self._scratch(MOST_PLACES * sizeof(int32_t))
 
-    cdef _allocate_near(self):
+    def _allocate_near(self):
         """Allocate room for a copy of a node's codes, one of a node below it, and so on."""
         cdef int t
         cdef int64_t n_rows = self.X.n_rows // (FEWER_ROWS - 1)
@@ -151,6 +143,12 @@ cdef class Workspace:
         block = aligned_zeros(size // sizeof(double) + 9)
         self.blocks.append(block)
         return <void *> <uintptr_t> block.ctypes.data
+
+    cdef void use(self, const Settings *settings) noexcept:
+        """Let every thread search by these settings, which must outlive the search."""
+        cdef int t
+        for t in range(self.n_threads):
+            self.work[t].settings = settings
 
     def __dealloc__(self):
         cdef int t
