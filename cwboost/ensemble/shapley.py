@@ -85,26 +85,12 @@ def tree_shapley(
     """Return path-dependent Shapley values of a weighted sum of well-formed trees.
 
     The mathematics stands in `_kernels/prediction/shapley.h`. At a comparison of an unknown feature
-    both sides count by the examples there: those of the background, or of training (``cover``).
-
-    Parameters
-    ----------
-    trees : ThresholdTrees
-        Without directions.
-    coef : csr_array of shape (n_trees, n_scores), dtype float64
-    X, background : ndarray or sparse matrix of shape (n_samples, n_features)
-    n_threads : int, default=1
-        The values have the same bits for any number.
-    most_points : int, default=EXACT
-        Points of quadrature at most. Two have relative errors below .001, in a third of the time
-        if trees are deep; the values then do not quite add up to scores.
-
-    Returns
-    -------
-    values : ndarray of shape (n_samples, n_features, n_scores), dtype float64
-    base : ndarray of shape (n_scores,), dtype float64
-        Mean scores of the background. The values of a row and these add up to its scores, up to
-        rounding.
+    both sides count by the examples there: those of the background, or of training (``cover``). The
+    trees have no directions, `coef` is (n_trees, n_scores). The values, (n_samples, n_features,
+    n_scores), have the same bits at any `n_threads`. Those of a row and the mean scores of the
+    background, which come second, add up to its scores, up to rounding. With `most_points` of
+    quadrature, of which two have relative errors below .001 in a third of the time if trees are
+    deep, they do not quite.
     """
     n_scores = coef.shape[1]
     values, base = np.zeros((*X.shape, n_scores)), np.zeros(n_scores)

@@ -30,17 +30,9 @@ def readable(X) -> np.ndarray:
 
 
 def readable_weights(weights, n_samples: int) -> np.ndarray:
-    """Return weights as the searches for stumps read them; a ValueError for another shape.
+    """Return weights, (n_targets, n_samples), as the searches for stumps read them.
 
-    Parameters
-    ----------
-    weights : array-like of shape (n_targets, n_samples)
-    n_samples : int
-
-    Returns
-    -------
-    ndarray of shape (n_targets, n_samples), dtype float64
-        The last axis is contiguous, rows may be padded.
+    The last axis is contiguous, rows may be padded. Raise ValueError for another shape.
     """
     weights = np.asarray(weights, dtype=np.float64)
     if weights.ndim != 2 or weights.shape[0] == 0 or weights.shape[1] != n_samples:
