@@ -170,7 +170,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         weight = check_weight(sample_weight, len(labels))
         used = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
         examples = Arguments(rows, labels, weight, problem.holder.groups)
-        parts = folds(self.cv, labels, problem.holder, used)
+        parts = folds(self.cv, labels, used, problem)
         scores = Parallel(n_jobs=self.n_jobs)(
             delayed(_score_path)(template, Cs, rounds, scorer, examples, fold) for fold in parts
         )

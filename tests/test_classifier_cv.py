@@ -75,6 +75,17 @@ def test_sample_weight_and_parallel_folds(halves):
     np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
 
 
+def test_copies_of_a_row_are_its_weight(halves):
+    """The folds are those of the distinct rows."""
+    X, y, *_ = halves
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    copies = np.repeat(np.arange(len(y)), weight)
+    search = CWBoostClassifierCV(paper(n_estimators=6), Cs=(1e3, 1e4), cv=3)
+    weighted, copied = clone(search).fit(X, y, weight), search.fit(X[copies], y[copies])
+    np.testing.assert_allclose(weighted.scores_, copied.scores_)
+    np.testing.assert_array_equal(weighted.predict_proba(X), copied.predict_proba(X))
+
+
 def test_stage_wise_training_is_chosen_by_any_score(halves):
     X, y, *_ = halves
     template = stages(C=1e4, n_estimators=5)

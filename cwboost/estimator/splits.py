@@ -13,16 +13,18 @@ scikit-learn replaces the draw.
 import math
 from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from cwboost.estimator.checks import generator_of
 from cwboost.estimator.examples import HeldOut
 from cwboost.estimator.groups import mixed
 from cwboost.estimator.problem import Holder, Problem, keys_if_shared
+from cwboost.support.checks import check_number
 
 SHARE_LEFT_OUT = 0.2
 """Share of the examples on which a holdout run is measured."""
@@ -169,25 +171,28 @@ def cross_fitting(problem: Problem, seed: int) -> tuple[np.ndarray, bool]:
     return found, alone
 
 
-def folds(cv, y, holder: Holder, used) -> list[tuple[np.ndarray, np.ndarray]]:
+def folds(cv, y, used, problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return training and test rows of cross-validation by a parameter `cv` that may be a number.
 
-    A splitter sees the rows `used`, those of positive weight; given folds are of all rows.
+    `used` are the rows of positive weight, which a splitter sees; given folds are of all rows. A
+    number divides the distinct examples, and their copies with them.
     """
-    if isinstance(cv, int | None):
-        together = keys_if_shared(holder.keys[used])
-        if together is not None:
-            return _folds_of_groups(5 if cv is None else cv, y, together, used)
-        cv = check_cv(cv, y, classifier=True)
-    check_splitter(cv)
-    return _pairs(cv, y[used], holder, used)
-
-
-def _folds_of_groups(n_folds: int, y, groups, used) -> list[tuple[np.ndarray, np.ndarray]]:
-    part = _part_numbers(np.unique(y[used], return_inverse=True)[1], groups, 1 / n_folds, seed=0)
-    numbers = np.unique(part)
-    if len(numbers) < 2:
+    if not isinstance(cv, int | None):
+        check_splitter(cv)
+        return _pairs(cv, y[used], problem.holder, used)
+    n_folds = check_number("cv", 5 if cv is None else cv, Integral, 2)
+    rows, holder = np.sort(problem.rows), problem.holder
+    keys, part = holder.keys[rows], np.empty(len(rows), dtype=np.int64)
+    if keys_if_shared(keys) is None:
+        for number, (_, test) in enumerate(_pairs(StratifiedKFold(n_folds), y[rows], holder, rows)):
+            part[np.searchsorted(rows, test)] = number
+    else:
+        part = _part_numbers(np.unique(y[rows], return_inverse=True)[1], keys, 1 / n_folds, seed=0)
+    if len(numbers := np.unique(part)) < 2:
         raise ValueError(f"cv must divide the groups into two folds or more, got cv={n_folds}")
+    used = used[np.isin(holder.keys[used], keys)]  # not those of class weight zero
+    in_order = np.argsort(keys)
+    part = part[in_order][np.searchsorted(keys[in_order], holder.keys[used])]
     return [(used[part != number], used[part == number]) for number in numbers]
 
 

@@ -21,7 +21,7 @@ import cwboost
 from cwboost import CWBoostClassifier, CWBoostClassifierCV
 from cwboost.estimator import bench, refitting, splits
 from cwboost.estimator.groups import keys_of_groups, keys_of_rows
-from cwboost.estimator.problem import Holder, sort_by_class
+from cwboost.estimator.problem import sort_by_class
 
 N_GROUPS, OF_GROUP = 40, 6
 
@@ -307,15 +307,20 @@ def test_errors_name_argument_and_remedy(grouped, given, groups, error):
 
 def test_folds_of_c_are_those_of_a_given_splitter(grouped):
     X, y, groups = grouped
-    holder, every = Holder(X, groups), np.arange(len(y))
+    problem, every = sort_by_class(X, y, None, None, groups), np.arange(len(y))
     for cv, own in ((LeaveOneGroupOut(), groups), (KFold(3), None)):
-        found = splits.folds(cv, y, holder, every)
+        found = splits.folds(cv, y, every, problem)
         for one, other in zip(found, cv.split(X, y, own), strict=True):
             np.testing.assert_array_equal(np.concatenate(one), np.concatenate(other))
 
 
-def test_folds_of_c_need_groups_to_divide(grouped):
-    X, y, groups = grouped
-    holder = Holder(X, np.where(groups < 39, 0, groups) // 100)
-    with pytest.raises(ValueError, match="cv must divide the groups into two folds"):
-        splits.folds(3, y, holder, np.arange(len(y)))
+@pytest.mark.parametrize(
+    ("cv", "X", "error"),
+    [
+        (3, [[0]] * 4, "cv must divide the groups into two folds"),
+        (1, [[0], [0], [1], [1]], "cv must be >= 2, got 1"),
+    ],
+)
+def test_folds_of_c_need_rows_to_divide(cv, X, error):
+    with pytest.raises(ValueError, match=error):
+        CWBoostClassifierCV(CWBoostClassifier(**SMALL), cv=cv).fit(X, [0, 1, 0, 1])
