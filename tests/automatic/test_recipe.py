@@ -14,7 +14,6 @@ from cwboost.conformity import Conformity
 from cwboost.estimator.clock import Clock
 from cwboost.estimator.held_out.metrics import LOGLOSS
 
-MOST = 20
 
 
 def same(first, second, X):
@@ -201,15 +200,6 @@ def test_boosting_starts_from_zero_where_that_ends_lower():
     assert default(n_estimators=5).fit(X, y).init_ is not None
 
 
-def test_given_examples_decide_in_place_of_a_holdout_run(halves):
-    X, y, X_val, y_val = halves
-    clf = default(init=None, learning_rate=0.5).fit(X, y, X_val=X_val, y_val=y_val)
-    losses = clf.history_["valid_logloss"]
-    kept = clf.best_iteration_
-    assert losses[kept - 1] <= 1.02 * losses.min()
-    assert len(losses) == clf.n_iter_ >= kept
-
-
 def test_a_given_scale_is_kept_whoever_decides_on_rounds(halves):
     X, y, X_val, y_val = halves
     for given in ({}, {"X_val": X_val, "y_val": y_val}):
@@ -222,17 +212,6 @@ def test_classes_of_one_example_leave_none_out():
     clf = default(learning_rate=0.5).fit(X, y)
     assert clf.n_iter_ <= constants.MOST_LENGTH / 0.5
     assert clf.probability_scale_ == 2.0
-
-
-def test_the_holdout_run_leaves_the_training_as_it_is(halves):
-    X, y, X_test, _ = halves
-    family = TreeFamily(max_depth=3)
-    with_run, without = (
-        default(weak_learner=family, n_estimators=MOST, probability_scale=scale).fit(X, y)
-        for scale in ("auto", 1.0)
-    )
-    same(with_run, without, X_test)
-    assert with_run.probability_scale_ != 2.0
 
 
 def test_the_recipe_has_few_constants():

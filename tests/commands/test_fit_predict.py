@@ -238,19 +238,6 @@ def test_an_interrupted_fit_exits_with_130_and_saves_finished_rounds(
         assert "6 rounds" in captured.out and load_model(model).stop_reason_ == "interrupted"
 
 
-def test_labels_are_compared_whole(vowel, tmp_path, capsys):
-    X, y = vowel
-    model = tmp_path / "model.cwb"
-    short = write_csv(tmp_path / "short.csv", X, [f"{label:02d}" for label in y])
-    assert run("fit", short, model, "--rounds", 2, "--quiet") == 0
-    assert load_model(model).classes_[:2].tolist() == ["00", "01"]
-    # Labels are not cut to the length of the model's.
-    long = write_csv(tmp_path / "long.csv", X, [f"{label:02d}x" for label in y])
-    capsys.readouterr()
-    assert run("predict", model, long, "--label", -1) == 1
-    assert "must have labels of the model, ['00', '01', " in capsys.readouterr().err
-
-
 def test_columns_of_text_are_categories(tmp_path, capsys):
     rng = np.random.default_rng(0)
     city, size = rng.integers(0, 6, 120), rng.random(120)

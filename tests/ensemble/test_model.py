@@ -48,19 +48,6 @@ def model(rng, request):
     return ensemble, list(zip(stages, np.zeros((12, 4)) if offsets is None else offsets[1:]))
 
 
-def test_coef_of_every_round(model):
-    ensemble, stages = model
-    assert ensemble.n_rounds == len(stages) == 12
-    assert ensemble.coef(0).nnz == 0
-    for r, (dense, _) in enumerate(stages, start=1):
-        coef = ensemble.coef(r)
-        assert coef.shape == (len(ensemble.learners), 4)
-        assert np.all(coef.data != 0)
-        np.testing.assert_array_equal(coef.toarray()[: len(dense)], dense)
-        assert not coef.toarray()[len(dense) :].any()
-    np.testing.assert_array_equal(ensemble.coef().toarray(), stages[-1][0])
-
-
 def test_scores_and_staged_scores(model, rng):
     ensemble, stages = model
     X = rng.normal(size=(133, 6))
@@ -103,20 +90,6 @@ def test_truncate(model, rng):
     np.testing.assert_array_equal(short.scores(X), ensemble.scores(X, 5))
 
 
-def test_builder_continues_a_path(rng):
-    path, _ = random_path(rng)
-    builder = PathBuilder(path.truncate(7))
-    for r in range(7, 12):
-        part = slice(path.round_offsets[r], path.round_offsets[r + 1])
-        builder.append(
-            path.column[part][::-1],
-            path.score_index[part][::-1],
-            path.value[part][::-1],
-            path.learners_offsets[r + 1],
-        )
-    np.testing.assert_equal(builder.path().arrays(), path.arrays())
-
-
 def test_a_path_that_was_handed_out_does_not_change():
     builder = PathBuilder()
     builder.append([0], [0], [1.0], 1)
@@ -125,18 +98,6 @@ def test_a_path_that_was_handed_out_does_not_change():
     builder.append(np.array([0, 1])[::-1], [0, 1], np.array([2.0, 9.0, 3.0])[::2], 2)
     np.testing.assert_array_equal(path.value, value)
     np.testing.assert_array_equal(builder.path().value, [1.0, 3.0, 2.0])
-
-
-def test_final_keeps_scores_and_refuses_stages(model, rng):
-    ensemble, _ = model
-    X = rng.normal(size=(20, 6))
-    final = Ensemble(ensemble.learners, ensemble.path.final(4), 4, offsets=ensemble.offsets)
-    assert final.n_rounds == 12 and len(final.path.value) < len(ensemble.path.value)
-    np.testing.assert_array_equal(final.scores(X), ensemble.scores(X))
-    with pytest.raises(ValueError, match="staged=True"):
-        final.scores(X, 3)
-    with pytest.raises(ValueError, match="staged=True"):
-        next(final.staged_scores(X))
 
 
 @pytest.mark.parametrize("n_rounds, error", [(13, ValueError), (-1, ValueError), (1.0, TypeError)])

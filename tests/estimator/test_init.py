@@ -2,25 +2,21 @@
 
 import numpy as np
 import pytest
-import slow_master
 from models import paper
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cwboost import CWBoostClassifier, FittedInit, InitModel, get_init, pack_outputs
-from cwboost.families.init_models import SklearnInit, resolve_init
+from cwboost import CWBoostClassifier, FittedInit, InitModel, get_init
+from cwboost.families.init_models import resolve_init
 from cwboost.kernels import softmax
-from cwboost.master import RestrictedMaster, largest
-from cwboost.solvers.fcd import fcd
-from cwboost.solvers.lbfgsb import lbfgsb
+from cwboost.master import RestrictedMaster
 
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 
@@ -32,57 +28,9 @@ def iris():
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_solvers_reach_the_optimum_with_offsets(seed):
-    """Objective and bound are those of the definition by tests/project/test_theory.py."""
-    rng = np.random.default_rng(seed)
-    H, y, weight = slow_master.random_problem(rng, 4, 60, 5, weighted=True)
-    order = np.argsort(y, kind="stable")
-    base = rng.normal(size=(60, 4))
-
-    def master():
-        master = RestrictedMaster(np.bincount(y), 200.0, weight[order], base=base)
-        for c, h in enumerate(H):
-            master.add(np.full(5, c), pack_outputs(h[:, order].T))
-        return master
-
-    ours, rival = master(), master()
-    fcd(ours, [], epsilon=1e-9, max_working_sets=3000, rng=rng)
-    assert largest(ours.violations()) < 1e-6
-    bound = ours.dual_bound(largest(ours.edges()))
-    assert bound == pytest.approx(ours.objective, rel=1e-6)
-    lbfgsb(rival, tol=1e-9, ftol=1e-15)
-    assert rival.objective == pytest.approx(ours.objective, rel=1e-6)
-
-
 def test_base_scores_that_overflow_are_an_error():
     with pytest.raises(OverflowError, match="base scores"):
         RestrictedMaster([1, 1], 1.0, base=np.array([[0.0, 1e4], [0.0, 0.0]]))
-
-
-def test_training_sees_scores_without_the_examples_own_label():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(150, 2)), np.sort(rng.integers(0, 3, 150))
-    forest = RandomForestClassifier(20, random_state=0)
-    model = SklearnInit(forest)
-    clf = CWBoostClassifier("stump", init=model, n_estimators=1, random_state=0).fit(X, y)
-    # A forest knows its own examples by heart; out of sample, noise stays noise.
-    fitted = clf.init_.fitted.scores(X)
-    assert (np.argmax(fitted, axis=1) == y).mean() > 0.95
-    assert clf.history_["train_error"][0] > 0.4
-    out_of_sample = cross_val_predict(forest, X, y, cv=5)
-    assert clf.history_["train_error"][0] == pytest.approx(np.mean(out_of_sample != y), abs=0.15)
-
-
-@pytest.mark.parametrize("correction", ["stagewise", "total"])
-def test_boosting_improves_on_the_model_that_it_starts_from(halves, correction):
-    X, y, X_test, y_test = halves
-    alone = LOGISTIC.fit(X, y).score(X_test, y_test)
-    params = {"n_estimators": 60, "correction": correction, "random_state": 0}
-    pure = CWBoostClassifier("tree", init=None, **params).fit(X, y).score(X_test, y_test)
-    both = CWBoostClassifier("tree", init=LOGISTIC, **params).fit(X, y).score(X_test, y_test)
-    assert both > alone + 0.1
-    assert both > pure - 0.03
 
 
 def test_a_model_without_columns_predicts_its_base(halves):

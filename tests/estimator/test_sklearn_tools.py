@@ -6,12 +6,8 @@ import sklearn
 from models import CLASSIFIERS, FAMILIES, paper
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
-from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
-    FixedThresholdClassifier,
     GridSearchCV,
-    TunedThresholdClassifierCV,
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
@@ -117,29 +113,6 @@ def test_held_out_examples_pass_through_a_pipeline(routing, vowel):
     pipeline.fit(X[train], y[train], X_val=X[held], y_val=y[held])
     np.testing.assert_array_equal(clf.history_["valid_error"], by_hand.history_["valid_error"])
     np.testing.assert_array_equal(pipeline.predict(X), by_hand.predict(scaler.transform(X)))
-
-
-def test_decisions_by_cost_are_thresholds_of_scikit_learn():
-    """A fixed one is that of least expected cost; a tuned one costs less than none."""
-    X, y = load_breast_cancer(return_X_y=True)
-    X, y = X[:, :4], np.array(["malignant", "benign"])[y]
-    cost = np.array([[0.0, 1.0], [20.0, 0.0]])  # a malignant row that is called benign
-    train, test = np.arange(len(y)) % 2 == 0, np.arange(len(y)) % 2 == 1
-    clf = small().fit(X[train], y[train])
-    least = clf.classes_[(clf.predict_proba(X) @ cost).argmin(axis=1)]
-    fixed = FixedThresholdClassifier(clf, threshold=1 / 21, pos_label="malignant")
-    np.testing.assert_array_equal(fixed.fit(X[train], y[train]).predict(X), least)
-
-    def mean_cost(y_true, y_pred):
-        return cost[
-            np.searchsorted(clf.classes_, y_true), np.searchsorted(clf.classes_, y_pred)
-        ].mean()
-
-    scorer = make_scorer(mean_cost, greater_is_better=False)
-    tuned = TunedThresholdClassifierCV(small(), scoring=scorer, cv=3).fit(X[train], y[train])
-    plain = mean_cost(y[test], clf.predict(X[test]))
-    assert mean_cost(y[test], tuned.predict(X[test])) < 0.9 * plain
-    assert mean_cost(y[test], least[test]) < 0.9 * plain
 
 
 def test_encoders_of_skrub_take_dates_and_text():

@@ -183,14 +183,6 @@ def test_copies_of_few_rows_with_one_label_each_are_one_example(grouped):
     assert len(problem.y) == len(np.unique(X, axis=0))
 
 
-def test_groups_of_one_are_no_groups(grouped):
-    X, y, _ = grouped
-    one = CWBoostClassifier(**SMALL).fit(X, y, groups=[f"row {k}" for k in range(len(y))])
-    np.testing.assert_array_equal(
-        one.predict_proba(X), CWBoostClassifier(**SMALL).fit(X, y).predict_proba(X)
-    )
-
-
 def test_names_of_groups_change_nothing(grouped):
     _, y, groups = grouped
     renamed = groups.astype("datetime64[D]"), np.array([f"group {k}" for k in groups], dtype=object)

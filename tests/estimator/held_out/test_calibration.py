@@ -8,7 +8,6 @@ from models import paper
 from scipy.special import softmax
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier
@@ -22,15 +21,6 @@ def vowel():
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
     half = len(y_test) // 2
     return X, y, X_test[:half], y_test[:half], X_test[half:], y_test[half:]
-
-
-@pytest.mark.parametrize("scale", [0.3, 1.0, 4.0])
-def test_recovers_the_scale_that_made_the_labels(scale):
-    rng = np.random.default_rng(0)
-    scores = rng.normal(size=(20_000, 5))
-    p = softmax(scale * scores, axis=1)
-    y = (p.cumsum(axis=1) < rng.random((len(p), 1))).sum(axis=1)
-    assert fit_scale(scores, y) == pytest.approx(scale, rel=0.05)
 
 
 def test_minimises_the_negative_log_likelihood(vowel):
@@ -60,22 +50,6 @@ def test_doubt_remains_without_mistakes(n, margin, n_classes):
     scores[:, 0] = margin
     p = softmax(fit_scale(scores, np.zeros(n, dtype=int)) * scores[0])
     assert 0.05 / n < 1.0 - p[0] < 1.0 / n
-
-
-def test_held_out_examples_set_the_scale(vowel):
-    X, y, X_val, y_val, X_test, y_test = vowel
-    params = {"n_estimators": 60, "C": 1e5}
-    plain = paper(**params, probability_scale=2.0).fit(X, y)
-    held = paper(**params).fit(X, y, X_val=X_val, y_val=y_val)
-    later = paper(**params).fit(X, y).calibrate(X_val, y_val)
-    early = paper(**params, early_stopping=True).fit(X, y)
-    scales = [clf.probability_scale_ for clf in (plain, held, later, early)]
-    assert scales[1] == scales[2]
-    assert scales[0] == 2.0 and 2.0 not in scales[1:]
-    np.testing.assert_array_equal(later.predict(X_test), plain.predict(X_test))
-    np.testing.assert_array_equal(later.decision_function(X_test), plain.decision_function(X_test))
-    losses = [log_loss(y_test, clf.predict_proba(X_test)) for clf in (later, plain)]
-    assert losses[0] < losses[1]
 
 
 def test_logarithms_are_finite_where_probabilities_round_to_zero(vowel):

@@ -74,18 +74,6 @@ def test_scorers_watch_as_they_would_score_the_fitted_model(vowel, measure, name
     assert watched.max() == pytest.approx(scored(clf, *vowel[2:]), rel=1e-9)
 
 
-def test_weights_of_held_out_examples_count_as_copies(vowel):
-    X, y, X_val, y_val = vowel
-    weight = np.arange(len(y_val)) % 3
-    copies = np.repeat(np.arange(len(y_val)), weight)
-    one = fitted(vowel, early_stopping="loss", sample_weight_val=weight)
-    other = fitted((X, y, X_val[copies], y_val[copies]), early_stopping="loss")
-    for name in ("valid_error", "valid_loss"):
-        np.testing.assert_allclose(one.history_[name], other.history_[name], rtol=1e-12)
-    # The fit of the scale counts examples, of which the copies have more or fewer.
-    assert one.probability_scale_ == pytest.approx(other.probability_scale_, rel=0.02)
-
-
 @pytest.mark.parametrize("measure", [balanced_accuracy, "adjusted_rand_score"])
 def test_scorers_without_weights_see_copies(vowel, measure):
     X, y, X_val, y_val = vowel

@@ -14,7 +14,6 @@ from sklearn.tree import DecisionTreeClassifier
 import cwboost
 from cwboost import CWBoostClassifier, MixedFamily, SklearnFamily, StumpFamily, TreeFamily
 from cwboost.datasets import load_vowel
-from cwboost.families.discovery import resolve_weak_learner
 
 
 class Rows(cwboost.DerivedFeatureFamily):
@@ -95,15 +94,6 @@ def test_any_families_can_be_mixed(members, correction, data):
     clf = CWBoostClassifier(members, init=None, correction=correction, n_estimators=20)
     assert clf.fit(X, y).score(X_test, y_test) > 0.4
     assert not clf.ensemble_.learners.is_graded
-
-
-def test_each_target_gets_the_best_of_the_families(data):
-    X, weights = data[0], np.random.default_rng(1).normal(size=(3, len(data[0])))
-    found = bind(MixedFamily(["stump", "tree"]), X).price(weights)
-    alone = [bind(resolve_weak_learner(name), X).price(weights) for name in ("stump", "tree")]
-    np.testing.assert_array_equal(found.edges, np.maximum(alone[0].edges, alone[1].edges))
-    outputs = found.learners.outputs(X)
-    assert (cwboost.pack_outputs(outputs) == found.outputs).all()
 
 
 def test_a_model_without_learners_has_a_table():

@@ -82,16 +82,6 @@ def test_scores_of_two_classes_are_opposite():
     assert (scores.argmax(axis=1) == y[y > 0] - 1).mean() > 0.9
 
 
-def test_weights_count():
-    """A light class among a heavy one loses where both are."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 2)), np.repeat([0, 1], 100)
-    first = [
-        fit(X, y, weight=np.where(y == 0, w, 1.0))[0].scores(X)[:, 0].mean() for w in (0.1, 1, 10)
-    ]
-    assert first[0] < first[1] < first[2]
-
-
 def test_gaps_and_categories_are_expanded(table):
     X, y, fitted, scores = table
     expansion = fitted.expansion
@@ -111,18 +101,6 @@ def test_gaps_and_categories_are_expanded(table):
     assert (scores.argmax(axis=1) == y).mean() > 0.75
     squares = np.square(fitted.shapley_values(X)[0]).sum(axis=(0, 2))
     assert squares.argmax() == 1 and squares[4] > 2 * squares[0]
-
-
-def test_features_without_gaps_stay_as_they_are_and_new_gaps_are_filled():
-    X, y = by_class(load_iris)
-    fitted, _ = fit(X, y)
-    assert fitted.expansion(X) is X
-    holed = np.where(np.arange(4) == 2, np.nan, X)
-    filled = np.where(np.arange(4) == 2, X[:, 2].mean(), X)
-    np.testing.assert_allclose(fitted.scores(holed), fitted.scores(filled), atol=1e-9)
-    unknown = X.copy()
-    unknown[:, 0] = 1e300
-    assert np.isfinite(fitted.scores(unknown)).all()
 
 
 @pytest.mark.parametrize(
