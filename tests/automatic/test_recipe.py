@@ -15,7 +15,6 @@ from cwboost.estimator.clock import Clock
 from cwboost.estimator.held_out.metrics import LOGLOSS
 
 
-
 def same(first, second, X):
     np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
 
