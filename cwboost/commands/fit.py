@@ -66,7 +66,7 @@ def add_arguments(parser) -> None:
         type=_file_or_share,
         metavar="FILE|SHARE",
         help="validation examples: a file, or a share of the examples such as 0.2, drawn by class. "
-        "They scale the probabilities, and stop training if its length is open",
+        "With --method cw they scale the probabilities, and stop training if its length is open",
     )
     parser.add_argument(
         "--history",

@@ -174,8 +174,10 @@ def check_capabilities(
     if is_sparse:
         needed["sparse_input"] = "is needed because X is sparse"
     if n_categories:
+        first, *others = n_categories
+        also = f" and {len(others)} others" if others else ""
         needed["max_categories"] = (
-            f"is needed because X has categories ({', '.join(n_categories)}); encode these "
+            f"is needed because X has categories ({first}{also}); encode these "
             "columns, for example with sklearn.preprocessing.OneHotEncoder, or use another weak "
             "learner"
         )
