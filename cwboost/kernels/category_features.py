@@ -43,7 +43,7 @@ class CategoryFeatures:
     """Exact search over all subsets of the categories of features.
 
     The weights of a target sum to S(c) over the examples of category c. Of all 2^n subsets of n
-    categories, that of the positive S(c) has the largest edge, sum over c of |S(c)|, so a search
+    categories, that of the positive S(c) has the largest edge, ``sum_c |S(c)|``, so a search
     takes one addition per example, feature and group of eight targets.
 
     Parameters

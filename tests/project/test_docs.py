@@ -44,6 +44,8 @@ def cython_names():
 NAMED = [
     ("api.md plugins/reference.md", public_names, {"CWBoostClassifier", r"(plotting\.)?plot_tree"},
      r"^ *(\.\. py:data:: cwboost\.)?{}$"),
+    ("plugins/kernels.md", lambda: cwboost.kernels.__all__, {"SortedFeatures", "TREE_CRITERIA"},
+     r"^\.\. auto\w+:: {}\b"),
     ("plugins/hooks.md", lambda: [n for n in vars(hookspecs) if n.startswith("cwboost_")],
      {"cwboost_register_families"}, "autofunction:: cwboost.hookspecs.{}"),
     ("plugins/contract.md", parts_of_the_contract, {"bind", "price", "outputs"}, "`{}"),
