@@ -318,7 +318,6 @@ cdef class PairWeights:
         cdef double* out = &view[0, 0, 0, 0]
         with nogil:
             self.fill_tables(rows, out)
-        free(rows)
         return tables
 
     cdef void fill_tables(self, const uint8_t** layer, double* tables) noexcept nogil:
@@ -336,19 +335,15 @@ cdef class PairWeights:
             cwb_factors(d[c], &self.up[c], &self.down[c])
         with nogil:
             self.apply(&layer, NULL)
-        free(rows)
 
     cdef const uint8_t** rows_of(self, const uint8_t[:, ::1] bits) except NULL:
-        """Return the addresses of rows of bits, in memory that the caller frees."""
+        """Return the addresses of rows of bits, until the next layer."""
         cdef int64_t c
         if bits.shape[0] != self.n_classes or bits.shape[1] != self.n_bytes or self.n_bytes == 0:
             raise ValueError(f"bits must have shape {(self.n_classes, self.n_bytes)}")
-        cdef const uint8_t** rows = <const uint8_t**> malloc(self.n_classes * sizeof(void*))
-        if rows == NULL:
-            raise MemoryError("no memory for a layer")
         for c in range(self.n_classes):
-            rows[c] = &bits[c, 0]
-        return rows
+            self.layer_bits[c] = &bits[c, 0]
+        return self.layer_bits
 
     def cell_sums(self, cells, int64_t n_cells, int64_t first, double scale):
         """Return the exact sums of the rounded weights of either sign by cell, for some classes.

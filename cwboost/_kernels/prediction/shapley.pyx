@@ -109,27 +109,6 @@ cdef cwb_shapley_step *fill_steps(
     return steps
 
 
-cdef struct Scratch:
-    # Of one thread, for the largest tree.
-    uint8_t *known
-    double *products
-    double *values
-
-
-cdef void add_block(
-    const cwb_shapley_tree *tree, const uint8_t *right, Scratch *work, const int32_t *features,
-    const double *coef, const int32_t *scores, int64_t n_coef, int64_t n_features, double *out
-) noexcept nogil:
-    """Add coefficients times values of one tree to one block of eight rows."""
-    cdef int64_t k, n_slots = tree.n_slots
-    memset(work.values, 0, 8 * tree.n_outputs * n_slots * sizeof(double))
-    cwb_add_tree(tree, right, work.known, work.products, work.values)
-    for k in range(n_coef):
-        # The only output, or that of the score.
-        cwb_scatter(work.values + 8 * n_slots * (scores[k] % tree.n_outputs), features, n_slots,
-                    coef[k], out + 8 * n_features * scores[k])
-
-
 cdef struct Term:
     # A tree with its place among the comparisons of all, its features and its coefficients.
     cwb_shapley_tree tree
@@ -210,22 +189,32 @@ cdef class ShapleySum:
         cdef uint8_t[:, ::1] known_ = known
         for b in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
             run_block(self.terms, self.n_trees, &right[b, 0], &known_[omp_get_thread_num(), 0],
-                      &memory_[omp_get_thread_num(), 0], self.most_nodes, self.n_features,
+                      &memory_[omp_get_thread_num(), 0],
+                      &memory_[omp_get_thread_num(), 24 * self.most_nodes], self.n_features,
                       &out[b, 0, 0, 0])
 
 
 cdef void run_block(
-    const Term *trees, int64_t n_trees, const uint8_t *right, uint8_t *known, double *memory,
-    int64_t most_nodes, int64_t n_features, double *out
+    const Term *terms, int64_t n_trees, const uint8_t *right, uint8_t *known, double *products,
+    double *values, int64_t n_features, double *out
 ) noexcept nogil:
-    """Add the values of all trees to one block, in the order of the trees."""
-    cdef int64_t t
-    cdef Scratch work
-    work.known, work.products, work.values = known, memory, memory + 24 * most_nodes
+    """Add coefficients times values to one block of eight rows, in the order of the trees.
+
+    `known`, `products` and `values` are scratch for the largest tree.
+    """
+    cdef const Term *term
+    cdef int64_t t, k, n_slots
     for t in range(n_trees):
-        if trees[t].n_coef > 0 and trees[t].tree.n_slots > 0:
-            add_block(&trees[t].tree, right + trees[t].first_comparison, &work, trees[t].features,
-                      trees[t].coef, trees[t].scores, trees[t].n_coef, n_features, out)
+        term, n_slots = terms + t, terms[t].tree.n_slots
+        if term.n_coef == 0 or n_slots == 0:
+            continue
+        memset(values, 0, 8 * term.tree.n_outputs * n_slots * sizeof(double))
+        cwb_add_tree(&term.tree, right + term.first_comparison, known, products, values)
+        for k in range(term.n_coef):
+            # The only output, or that of the score.
+            cwb_scatter(values + 8 * n_slots * (term.scores[k] % term.tree.n_outputs),
+                        term.features, n_slots, term.coef[k],
+                        out + 8 * n_features * term.scores[k])
 
 
 def count_cover(const uint8_t[:, ::1] right, int64_t n_rows, const int32_t[::1] feature,

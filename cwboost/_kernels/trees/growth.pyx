@@ -22,12 +22,6 @@ cdef enum:
     FEWEST_SHARED = 65_536
 
 
-cdef bint grow_one(const Round *own, Py_ssize_t t) noexcept nogil:
-    return grow_tree(
-        work_on(own, omp_get_thread_num()), weights_of(own, t), own.seeds[t], own.trees + t,
-        packed_of(own, t), cells_of(own, t), own.edges + t)
-
-
 cdef bint grow_all(const Round *own) noexcept nogil:
     """Grow every tree; False if memory ran out.
 
@@ -43,7 +37,9 @@ cdef bint grow_all(const Round *own) noexcept nogil:
             and n * min(work.settings.max_features, work.X.n_usable) >= FEWEST_SHARED):
         n_alone -= n_left
     for t in prange(n_alone, num_threads=own.n_threads, schedule="dynamic"):
-        failed |= not grow_one(own, t)
+        failed |= not grow_tree(
+            work_on(own, omp_get_thread_num()), weights_of(own, t), own.seeds[t], own.trees + t,
+            packed_of(own, t), cells_of(own, t), own.edges + t)
     return not failed and (n_alone == own.n_trees or grow_together(own, n_alone))
 
 
