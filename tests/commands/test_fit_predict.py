@@ -134,6 +134,7 @@ def test_columns_are_picked_by_the_names_of_the_model(vowel, tmp_path, capsys, r
     narrow = write_csv(tmp_path / "narrow.csv", X[:, 1:], y)
     assert run("fit", narrow, model, "--rounds", 2, "--quiet") == 0
     assert run("predict", model, same, "--drop", names[0]) == 0
+    assert not recwarn.list
 
 
 def test_errors_are_one_line(vowel, tmp_path, capsys):

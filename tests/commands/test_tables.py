@@ -365,7 +365,8 @@ def test_a_row_of_categories_is_no_header_line(label, read):
     rows = "red,big,x\nblue,big,y\n" if label else "red,big\nblue,big\n"
     for first in ("", "colour,size,kind\n" if label else "colour,size\n"):
         table = read(first + rows, label=label, trained=Trained(2, None, known))
-        assert len(table.X) == 2 and (table.names is None) == (first == "")
+        assert len(table.X) == 2 and table.names is None  # as the model has none
+        assert ("no header line" in str(table.notes)) == (first == "")
 
 
 def test_categories_are_read_as_the_model_has_them(read):

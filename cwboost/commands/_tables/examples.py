@@ -38,7 +38,7 @@ def examples_of(stored: Stored, options: Options) -> Table:
     X, groups = pandas.DataFrame(X), None
     if trained and trained.names:
         X.columns = list(trained.names)
-    elif not stored.has_names:
+    elif trained or not stored.has_names:
         X.columns = range(X.shape[1])
     groups, times = (
         None
