@@ -16,6 +16,8 @@ __all__ = [
     "InputPath",
     "OutputPath",
     "add_run_arguments",
+    "check_jobs",
+    "check_run_arguments",
     "refuse_overwriting",
 ]
 
@@ -68,3 +70,18 @@ def add_run_arguments(parser, *, folder: str, holds: str) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: 1)")
+
+
+def check_run_arguments(args) -> None:
+    """Refuse values of these arguments before any model is trained."""
+    if args.out.exists() and not args.out.is_dir():
+        raise CommandError(f"--out must be a folder, got the file {args.out}")
+    if not 0 <= args.seed < 2**32:
+        raise CommandError(f"--seed must be an integer from 0 to 2**32 - 1, got {args.seed}")
+    check_jobs(args.jobs)
+
+
+def check_jobs(jobs: int | None) -> None:
+    """Refuse a number of threads, by the name of its option."""
+    if jobs == 0:
+        raise CommandError("--jobs must be a number of threads, or -1 for all, got 0")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cwboost.commands import CommandError, InputPath
+from cwboost.commands import CommandError, InputPath, check_jobs
 from cwboost.commands._tables.options import Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
 from cwboost.estimator.input.columns import listed, quoted
@@ -21,6 +21,7 @@ def load(path, jobs: int | None = None):
     """Load a model; the error for any other file names it."""
     from cwboost import ModelFileError, load_model
 
+    check_jobs(jobs)
     try:
         classifier = load_model(path)
     except ModelFileError as error:

@@ -7,7 +7,7 @@ import os
 import shutil
 import sysconfig
 
-from cwboost.commands import add_run_arguments
+from cwboost.commands import add_run_arguments, check_run_arguments
 
 
 def add_arguments(parser) -> None:
@@ -15,6 +15,7 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> int:
+    check_run_arguments(args)
     print(
         "The default of cwboost beside two classifiers of scikit-learn, on three bundled data "
         "sets.\nThis takes about ten seconds on one core, and a few more when first run.\n",

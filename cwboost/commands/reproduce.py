@@ -4,7 +4,7 @@ Finished runs are not repeated: after an interruption, the same command continue
 sets are reported and never replaced by others; VOWEL and PENDIGITS come with the package.
 """
 
-from cwboost.commands import CommandError, InputPath, add_run_arguments
+from cwboost.commands import CommandError, InputPath, add_run_arguments, check_run_arguments
 from cwboost.support.extras import extra
 
 FIGURES = ("uci", "digits", "images", "scenes", "traffic", "solver")
@@ -48,6 +48,7 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> int:
+    check_run_arguments(args)
     from cwboost.experiments.methods import METHODS
     from cwboost.experiments.reproduce import Study
 

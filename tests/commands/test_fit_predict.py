@@ -161,6 +161,7 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         (["predict", data, data], "train.csv: not a cwboost model file"),
         (["predict", tmp_path / "absent.cwb", data], "absent.cwb: No such file"),
         (["predict", model, data], "got 11 (--label names the label"),
+        (["predict", model, data, "--jobs", 0], "--jobs must be a number of threads, or -1"),
         (["fit", data, model, "--set", "weak_learner__depth=3"], "Invalid parameter 'depth'"),
         (["fit", data, model, "--set", "callbacks=x"], "got callbacks: use --history"),
         (["fit", data, model, "--held-out", "1.5"], "--held-out must be a share >= 0 and < 1"),

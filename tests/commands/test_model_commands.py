@@ -160,6 +160,20 @@ def test_export(saved, tmp_path, capsys):
     assert "99" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["demo", "reproduce"])
+def test_long_commands_refuse_arguments_first(command, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    for wrong, message in [
+        (["--out", str(tmp_path / "file")], "--out must be a folder, got the file"),
+        (["--seed", "-1"], "--seed must be an integer from 0 to 2**32 - 1, got -1"),
+        (["--jobs", "0"], "--jobs must be a number of threads, or -1 for all, got 0"),
+    ]:
+        assert main([command, "--out", str(tmp_path / "new"), *wrong]) == 1
+        captured = capsys.readouterr()
+        assert message in captured.err and captured.err.count("\n") == 1 and not captured.out
+    assert not (tmp_path / "new").exists()
+
+
 def test_reproduce_with_nothing_to_run(tmp_path, capsys):
     folder = ["--out", str(tmp_path / "out"), "--data", str(tmp_path), "--quick", "--quiet"]
     absent = ["reproduce", "--figure", "uci", "--datasets", "ISOLET", *folder]
