@@ -1,6 +1,7 @@
 """The start of boosting: an init model is fitted, its scores become an offset of the margins."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +55,7 @@ class InitFitter:
         rows = evenly_spaced(len(problem.y), MOST_FOR_SCALE)
         scale = fit_scale(scores[rows], problem.y[rows], problem.weight[rows])
         factor = scale / LOSS_SCALE
-        return Start(BaseScores(model, fitted, factor), factor * scores)
+        return Start(BaseScores(deepcopy(model), fitted, factor), factor * scores)
 
     def start_again(self, base: BaseScores | None, problem: Problem) -> Start:
         """Start from the base scores of a fitted model.

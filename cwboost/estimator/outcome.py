@@ -46,7 +46,8 @@ class ModelOutcome:
             "model_": FittedModel(ensemble, self.classes),
             "n_iter_": ensemble.n_rounds,
             "history_": {name: np.array(own) for name, own in training.model.history.items()},
-            "family_": pricer.family,
+            # A copy, since parameters that are set from now on are those of the next fit.
+            "family_": copy.deepcopy(pricer.family),
             "stop_reason_": stop_reason,
         }
 

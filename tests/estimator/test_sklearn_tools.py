@@ -13,7 +13,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cwboost import CWBoostClassifier, CWBoostClassifierCV, TreeFamily
+from cwboost import CWBoostClassifier, CWBoostClassifierCV, TreeFamily, get_init
 from cwboost.datasets import load_vowel
 
 FEATURES = [f"feature {f}" for f in range(10)]
@@ -161,6 +161,17 @@ def test_a_name_and_nested_parameters_are_set_together():
         clf.set_params(**{prefix + name: value for name, value in names.items()})
         family = (clf.estimator if prefix else clf).weak_learner
         assert isinstance(family, TreeFamily) and family.max_depth == 3
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_parameters_that_are_set_after_a_fit_are_those_of_the_next(classifier, vowel):
+    clf = small(classifier, weak_learner=TreeFamily()).fit(*vowel)
+    assert clf.set_params(weak_learner__max_depth=3).family_.max_depth == TreeFamily().max_depth
+
+
+def test_parameters_of_the_init_model_are_those_of_its_fit(vowel):
+    clf = small(init=get_init("kernel")(max_landmarks=60)).fit(*vowel)
+    assert clf.set_params(init__max_landmarks=70).init_.model.max_landmarks == 60
 
 
 def test_unknown_names_do_not_hide_the_other_parameters():
