@@ -1,8 +1,7 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
 from cwboost._kernels.common.thresholds import thresholds_between
-from cwboost._kernels.kernel_values.codes import fill_codes
-from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
+from cwboost._kernels.kernel_values.kernel_values import fill_codes, fill_kernel_values
 from cwboost._kernels.projections.projection import seeded_directions
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction

@@ -108,7 +108,6 @@ cdef struct Slice:
     cwb_rows rows
     int32_t *best
     int32_t *trace
-    const int64_t *chunk_starts
 
 
 # The numbers of the matrix that was sorted: a dense one, if `indices` is NULL, or a CSC matrix.
@@ -268,11 +267,22 @@ cdef class StumpSearch:
         error of at most cwb_scan_bound of the column.
         """
         cdef int64_t n = self.n_samples, n_columns = features.shape[0], t
+        cdef int64_t n_chunks = self.chunk_starts[self.sorted.n_features]
+        cdef const int64_t *chunk_starts = &self.chunk_starts[0]
+        cdef int32_t *rows = <int32_t *> self.rows.room(n * lanes * sizeof(int32_t))
+        cdef int32_t *half = <int32_t *> self.half.room(lanes * sizeof(int32_t))
         cdef Slice part
-        self.fill(weights, totals, n_columns, lanes, &part, n_threads)
-        if n_columns > 0:
-            with nogil:
-                cwb_scans(&part.rows, self.columns, &features[0], n_columns, part.chunk_starts,
+        part.rows.rows, part.rows.half, part.rows.lanes = rows, half, <int> lanes
+        part.best = <int32_t *> self.best.room(lanes * n_columns * sizeof(int32_t))
+        part.trace = <int32_t *> self.trace.room(2 * lanes * n_chunks * sizeof(int32_t))
+        for t in range(lanes):
+            half[t] = 0
+        for t in range(weights.n_targets):
+            half[t] = <int32_t> -rint(totals[t] * (0.5 * CWB_COARSE))
+        with nogil:
+            cwb_fill_all(weights, <int> lanes, n, rows, threads(n * lanes, n_threads))
+            if n_columns > 0:
+                cwb_scans(&part.rows, self.columns, &features[0], n_columns, chunk_starts,
                           part.best, part.trace,
                           threads(n * lanes * n_columns // 4, n_threads))
         n_threads = threads(2 * (n + n_columns) * weights.n_targets, n_threads)
@@ -284,26 +294,6 @@ cdef class StumpSearch:
             return 0
         for t in prange(weights.n_targets, nogil=True, schedule="dynamic", num_threads=n_threads):
             self.settle_target(weights, totals[t], features, &part, t, &found[t])
-        return 0
-
-    cdef int fill(self, const cwb_weights *weights, const double *totals, int64_t n_columns,
-                  int64_t lanes, Slice *part, int n_threads) except -1:
-        """Fill the rows of the weights and allocate the results of a scan."""
-        cdef int64_t n = self.n_samples, t
-        cdef int64_t n_chunks = self.chunk_starts[self.sorted.n_features]
-        cdef int32_t *rows = <int32_t *> self.rows.room(n * lanes * sizeof(int32_t))
-        cdef int32_t *half = <int32_t *> self.half.room(lanes * sizeof(int32_t))
-        part.rows.rows, part.rows.half, part.rows.lanes = rows, half, <int> lanes
-        part.chunk_starts = &self.chunk_starts[0]
-        part.best = <int32_t *> self.best.room(lanes * n_columns * sizeof(int32_t))
-        part.trace = <int32_t *> self.trace.room(2 * lanes * n_chunks * sizeof(int32_t))
-        for t in range(lanes):
-            half[t] = 0
-        for t in range(weights.n_targets):
-            half[t] = <int32_t> -rint(totals[t] * (0.5 * CWB_COARSE))
-        n_threads = threads(n * lanes, n_threads)
-        with nogil:
-            cwb_fill_all(weights, <int> lanes, n, rows, n_threads)
         return 0
 
     cdef void settle_target(self, const cwb_weights *weights, double total,
@@ -334,7 +324,7 @@ cdef class StumpSearch:
             bound = cwb_scan_bound(column)
             if best[f * lanes] + bound < sure:
                 continue
-            traced.trace = part.trace + 2 * lanes * part.chunk_starts[features[f]]
+            traced.trace = part.trace + 2 * lanes * self.chunk_starts[features[f]]
             traced.least = sure - bound
             traced.doubt = 4 / CWB_COARSE * bound
             stump = cwb_settle(&target, column, &traced)

@@ -22,7 +22,7 @@ one with a tenth of these from a copy of that, until the codes fit into a cache.
 """
 
 from cython.parallel cimport prange
-from libc.math cimport fabs, isinf
+from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memset
@@ -142,12 +142,6 @@ cdef void sum_node(Work *work, Node *node) noexcept nogil:
     node.sum, node.mass = sums[0], sums[1]
 
 
-cdef double scale_of(const double *weights, int64_t n) noexcept nogil:
-    """Return the power of two by which weights are multiplied before they are rounded."""
-    cdef double scale = cwb_scale_of(cwb_mass(weights, n))
-    return 2.0**1023 if isinf(scale) else scale
-
-
 cdef void combine(
     const char *weights, int64_t stride, const double *code, int64_t n_classes, int64_t n,
     int n_threads, double *sums
@@ -175,18 +169,6 @@ cdef int64_t take_rows(Work *work, const double *weights, double scale) noexcept
     """Write to work.rows those whose rounded weight is not zero."""
     cdef int64_t n = work.X.n_rows if work.kept == NULL else work.n_kept
     return cwb_take_rows(weights, work.kept, n, scale, work.rows, work.weights)
-
-
-cdef void load_weights(
-    Work *work, const double *weights, double scale, Node *root
-) noexcept nogil:
-    """Write the rows that take part in the search to work.rows."""
-    cdef int64_t i
-    root.start, root.end = 0, take_rows(work, weights, scale)
-    if work.X.indptr != NULL:
-        for i in range(root.end):
-            work.weight_of[work.rows[i]] = work.weights[i]
-    sum_node(work, root)
 
 
 cdef void outputs_by_codes(
@@ -304,10 +286,15 @@ cdef bint start_growth(
     Work *work, const double *weights, uint64_t seed, Tree *tree, Node *root
 ) noexcept nogil:
     """Take the rows that have a weight and find the root's split; False if memory ran out."""
+    cdef int64_t i
     root.fixed, root.index, root.depth, root.seed = False, 0, 0, seed
     memset(root.sets, 0xff, sizeof(root.sets))
-    tree.scale = scale_of(weights, work.X.n_rows)
-    load_weights(work, weights, tree.scale, root)
+    # Of a tiny mass, the scale would overflow.
+    tree.scale = min(cwb_scale_of(cwb_mass(weights, work.X.n_rows)), 2.0**1023)
+    root.start, root.end = 0, take_rows(work, weights, tree.scale)
+    for i in range(root.end if work.X.indptr != NULL else 0):
+        work.weight_of[work.rows[i]] = work.weights[i]
+    sum_node(work, root)
     root.least_mass = work.settings.leaf_mass * root.mass
     if not start_tree(tree, root):
         return False

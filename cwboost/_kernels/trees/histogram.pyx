@@ -108,6 +108,7 @@ cdef void node_histograms(
     """Write sum and mass of each code of the features."""
     cdef const Matrix *X = work.X
     cdef int64_t f = 0, k, i, size, n_rows = node.end - node.start
+    cdef cwb_pair *hist
     cdef bint lists = n_rows > X.fewest_entries
     if lists:
         mark(work, node, 0)
@@ -124,14 +125,10 @@ cdef void node_histograms(
         else:
             group_histograms(work, node, features + f, size)
         for k in range(size):
-            move_histogram(work, k, sums + 2 * n_codes * (f + k), n_codes)
+            # Moved: histograms are zero between uses.
+            hist = work.hist + k * CWB_BINS
+            memcpy(sums + 2 * n_codes * (f + k), hist, n_codes * sizeof(cwb_pair))
+            memset(hist, 0, n_codes * sizeof(cwb_pair))
         f += size
     if lists:
         mark(work, node, 2)
-
-
-cdef void move_histogram(Work *work, int64_t k, double *sums, int64_t n_codes) noexcept nogil:
-    """Copy histogram k, and clear it."""
-    cdef cwb_pair *hist = work.hist + k * CWB_BINS
-    memcpy(sums, hist, n_codes * sizeof(cwb_pair))
-    memset(hist, 0, n_codes * sizeof(cwb_pair))

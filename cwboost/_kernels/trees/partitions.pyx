@@ -16,11 +16,10 @@ import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport (
-    divide_rows, push, sum_node, take_rows, write_outputs)
+    divide_rows, push, settle, sum_node, take_rows, write_outputs)
 from cwboost._kernels.trees.draws cimport draw_features, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
-from cwboost._kernels.trees.nodes cimport (
-    TreeBatch, merge_equal_leaves, sort_by_level, split_node, start_tree)
+from cwboost._kernels.trees.nodes cimport TreeBatch, split_node, start_tree
 from cwboost._kernels.trees.round cimport Round
 from cwboost._kernels.trees.search cimport may_split, split_of_histogram
 from cwboost._kernels.trees.together cimport grow_subtrees
@@ -393,8 +392,6 @@ cdef class GrowingTrees:
         edges = np.empty(self.batch.n)
         for t in range(self.batch.n):
             edges[t] = self.batch.trees[t].total
-            if merge:
-                merge_equal_leaves(self.batch.trees + t)
-            if not sort_by_level(self.batch.trees + t):
+            if not settle(self.batch.trees + t, merge):
                 raise MemoryError("nodes of growing trees")
         return self.batch.arrays(&self.space.X, self.space.bins.n_categories), edges
