@@ -26,29 +26,14 @@ MOST_DRAWS = 10
 class ColumnGeneration:
     """Training in progress.
 
-    Parameters
-    ----------
-    pricer : SealedPricer
-        The family, bound to the training matrix.
-    master : Master
-    settings : BoostingSettings
-    rng : numpy.random.Generator
-        The one source of randomness, shared with the pricer.
-    held_out : sequence of HeldOutScores, default=()
-        Scores on held-out examples, which follow every round.
+    The pricer is the family, bound to the training matrix; it shares `rng`, the one source of
+    randomness. The scores of `held_out` examples follow every round. `model` is that of the
+    finished rounds, with their history; `between_rounds` is False while a round is unfinished, so
+    that the master is ahead of the model.
 
-    Attributes
-    ----------
-    model : GrowingEnsemble
-        The model of the finished rounds, with their history.
-    first_priced : int
-        The first class that is priced: 1 if one score serves two classes, else 0.
-    best_bound : float
-        Largest dual bound so far, NaN if pricing is not exact.
-    n_steps : int
-        Number of coefficients of graded learners, which are not columns of the master.
-    between_rounds : bool
-        False while a round is unfinished, so that the master is ahead of the model.
+    `first_priced` is the first class that is priced: 1 if one score serves two classes, else 0.
+    `best_bound` is the largest dual bound so far, NaN if pricing is not exact, and `n_steps` the
+    number of coefficients of graded learners, which are not columns of the master.
     """
 
     extra_names: ClassVar[tuple[str, ...]] = ()

@@ -129,16 +129,10 @@ def steps_of_cells(sums, cover, smoothing: float, step: float, least: float) -> 
 class Master(ABC):
     """What column generation asks of a restricted master, on one machine or over partitions.
 
-    `RestrictedMaster` documents what is abstract here.
-
-    Attributes
-    ----------
-    coef_matrix : ndarray of shape (n_classes, capacity), float64
-        The coefficients with one row per class, zero beyond the columns of the class.
-    q : float
-        p / C: the unscaled edge above which a column pays.
-    cell_coef : float
-        Sum of the coefficients of graded learners, which are not columns: see `step_cells`.
+    `RestrictedMaster` documents what is abstract here. `coef_matrix`, (n_classes, capacity), has
+    the coefficients with one row per class, zero beyond the columns of the class. `q`, p / C, is
+    the unscaled edge above which a column pays. `cell_coef` is the sum of the coefficients of
+    graded learners, which are not columns: see `step_cells`.
     """
 
     n_classes: int
@@ -224,21 +218,12 @@ class Master(ABC):
 
 
 class RestrictedMaster(Master):
-    """The restricted master problem over examples that are sorted by class.
+    """The restricted master problem over examples that are sorted by class, `counts` of each.
 
-    Parameters
-    ----------
-    counts : array-like of shape (n_classes,), int
-        Number of examples per class; the examples are sorted by class.
-    C : float
-        Weight of the loss relative to the sum of the coefficients.
-    example_weight : ndarray of shape (n_samples,), float64, positive, or None
-        Factors of the examples' losses; None for ones.
-    n_threads : int, default=1
-    shared : bool, default=False
-        True if all classes share the columns (MultiBoost), which are then stored once.
-    base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
-        Scores of the examples before the first column; None for zeros.
+    `C` is the weight of the loss relative to the sum of the coefficients, and `example_weight`,
+    positive, the factors of the examples' losses, None for ones. All classes may share the columns
+    (MultiBoost), which are then stored once. `base`, (n_samples, n_classes), are the scores of the
+    examples before the first column, None for zeros.
     """
 
     def __init__(self, counts, C, example_weight=None, n_threads=1, shared=False, base=None):

@@ -72,31 +72,19 @@ class RoundState:
     score: str | None = None
 
 
-class Outcome(Protocol):
-    """What a classifier becomes of a training."""
-
-    def attributes(self, stop_reason: str) -> dict[str, Any]:
-        """Return the fitted attributes after the finished rounds, by name."""
-
-    def release(self) -> None:
-        """Free what only further rounds need, before the last call of `attributes`."""
-
-    def snapshot(self, estimator) -> Any:
-        """Return a fitted copy of the estimator from which training can go on."""
-
-
 @dataclass
 class RoundLoop:
     """The loop over rounds, and who watches it.
 
-    `n_rounds` is the number after which training ends at the latest, `score` that of `RoundState`.
+    `n_rounds` is the number after which training ends at the latest, `outcome` a `ModelOutcome` or
+    what has its methods, and `score` that of `RoundState`.
     After each round `early_stopping`, then `callbacks` are called, as ``on_round_end(state)``. One
     that returns True stops training; its attribute ``stop_reason`` is the reason, else "callback".
     """
 
     training: Any
     n_rounds: int
-    outcome: Outcome
+    outcome: Any
     callbacks: list
     early_stopping: EarlyStopping | None = None
     score: str | None = None

@@ -201,18 +201,13 @@ def _draws(counts, share: float, rng) -> list[np.ndarray]:
     sizes = np.rint(share * counts).astype(int)
     if not sizes.any():
         return []
-    starts = np.cumsum(counts) - counts
-    return [
-        np.sort(
-            np.concatenate(
-                [
-                    start + rng.permutation(count)[:size]
-                    for start, count, size in zip(starts, counts, sizes)
-                ]
-            )
-        )
-        for _ in range(_n_splits(sizes.sum()))
-    ]
+    classes = list(zip(np.cumsum(counts) - counts, counts, sizes))
+
+    def draw() -> np.ndarray:
+        own = [start + rng.permutation(count)[:size] for start, count, size in classes]
+        return np.sort(np.concatenate(own))
+
+    return [draw() for _ in range(_n_splits(sizes.sum()))]
 
 
 def _n_splits(n_left_out: int) -> int:

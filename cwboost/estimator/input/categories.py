@@ -139,7 +139,8 @@ def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
     one_by_one = {place: _codes(X, place, names, known) for place, known in categories.items()}
     for place in places_of_objects(X):
         if place not in one_by_one:
-            one_by_one[place] = _floats(column_of(X, place))
+            values, places = values_of(column_of(X, place))
+            one_by_one[place] = np.append(values.astype(np.float64), np.nan)[places]
     if not one_by_one:
         return _numbers(X)
     others = [place for place in range(X.shape[1]) if place not in one_by_one]
@@ -151,12 +152,6 @@ def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
     for place, column in one_by_one.items():
         out[:, place] = column
     return out
-
-
-def _floats(column) -> np.ndarray:
-    """Return the numbers of a column as float64, NaN for gaps."""
-    values, places = values_of(column)
-    return np.append(values.astype(np.float64), np.nan)[places]
 
 
 def _numbers(X):
