@@ -55,16 +55,16 @@ class Conformity:
             {f"conformity.{name}": getattr(self, name) for name in dtypes},
             {f"conformity.{name}": (dtype, ("n",)) for name, dtype in dtypes.items()},
         )
-        if not 0 < len(self.label) <= MOST_KEPT:
-            raise ValueError(
-                f"conformity: label must have 1 to {MOST_KEPT} entries, got {len(self.label)}"
-            )
-        if not (self.label.min() >= 0 and self.label.max() < n_classes):
-            raise ValueError(f"conformity: label must lie in [0, {n_classes})")
-        if not ((self.probability >= 0) & (self.probability <= 1)).all():
-            raise ValueError("conformity: probability must lie in [0, 1]")
-        if not ((self.weight > 0) & (self.weight <= 1e300)).all():
-            raise ValueError("conformity: weight must be positive and finite")
+        label, p, weight, n = self.label, self.probability, self.weight, len(self.label)
+        promises = {
+            f"label must have 1 to {MOST_KEPT} entries, got {n}": 0 < n <= MOST_KEPT,
+            f"label must lie in [0, {n_classes})": ((label >= 0) & (label < n_classes)).all(),
+            "probability must lie in [0, 1]": ((p >= 0) & (p <= 1)).all(),
+            "weight must be positive and finite": ((weight > 0) & (weight <= 1e300)).all(),
+        }
+        for promise, holds in promises.items():
+            if not holds:
+                raise ValueError(f"conformity: {promise}")
 
     def thresholds(self, alpha: float, n_classes: int, by_class: bool) -> np.ndarray:
         """Return the least probability with which each class is in a set, (n_classes,).

@@ -44,14 +44,6 @@ def largest(values_by_class) -> float:
     return max((float(values.max()) for values in values_by_class if values.size), default=0.0)
 
 
-def violations_of(edges, coef) -> np.ndarray:
-    """Return the violations of the optimality conditions (eq. vio) for edges and coefficients."""
-    excess = edges - 1.0
-    # An edge below one does not violate the condition of a coefficient at zero.
-    excess[(coef <= 0.0) & (excess < 0.0)] = 0.0
-    return np.abs(excess, out=excess)
-
-
 def dual_value(loss: float, margins: float, q: float, best_edge: float) -> float:
     """Return the highest dual bound of scaled pair weights; see `RestrictedMaster.dual_bound`.
 
@@ -177,7 +169,10 @@ class Master(ABC):
 
     def violations(self) -> list[np.ndarray]:
         """Return the violation of the optimality condition per coefficient (eq. vio)."""
-        return self._by_class(violations_of(self._edge_matrix(), self.coef_matrix))
+        excess = self._edge_matrix() - 1.0
+        # An edge below one does not violate the condition of a coefficient at zero.
+        excess[(self.coef_matrix <= 0.0) & (excess < 0.0)] = 0.0
+        return self._by_class(np.abs(excess, out=excess))
 
     def set_coef(self, coef) -> None:
         """Set all coefficients, a list of n_classes arrays, and recompute the pair weights.
@@ -295,11 +290,6 @@ class RestrictedMaster(Master):
     def weights(self) -> np.ndarray:
         """R, the signed weights for pricing: a view of shape (n_classes, n_samples)."""
         return self.pairs.weights
-
-    @property
-    def bits(self) -> list[np.ndarray]:
-        """Packed outputs of the columns of each class."""
-        return [self.columns.bits(c) for c in range(self.n_classes)]
 
     def scores_of(self, rows) -> np.ndarray:
         """Return the scores F(x, y) of some examples, (n_rows, n_classes), base and columns."""

@@ -27,24 +27,13 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False)
 class HoldoutCurve:
-    """What a holdout run found.
+    """What a holdout run found at some points.
 
-    Parameters
-    ----------
-    length : ndarray of shape (n_points,), float64
-        How far the holdout run was: sums of the learning rates of its rounds, ascending.
-    loss : ndarray of shape (n_points,), float64
-        Log loss of the examples left out there, at the best scale.
-    scale : ndarray of shape (n_points,), float64
-        That scale: the factor of the scores in the softmax.
-    kept : int
-        The point that the training is to reach.
-    calibrations : tuple of Calibration
-        At some of the points, and at `kept`, ascending; empty after `fit`.
-    seconds : float
-        Time of one round of one training.
-    is_cut : bool
-        True if a time limit ended the run.
+    `length`, ascending, says how far the run was: the sum of the learning rates of its rounds.
+    `loss` is the log loss of the examples left out there, at the best `scale`, the factor of the
+    scores in the softmax. `kept` is the point that the training is to reach. There are
+    `calibrations` at this and some other points, ascending, but none after `fit`. `seconds` is the
+    time of one round of one training, and `is_cut` is True if a time limit ended the run.
     """
 
     length: np.ndarray
@@ -84,23 +73,12 @@ class HoldoutCurve:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a fit decided before its first round, and why.
+    """What a fit decided before its first round, and why: `reasons` by the name of what it was.
 
-    Parameters
-    ----------
-    n_rounds : int
-        Training ends after these rounds at the latest.
-    learning_rate : float
-    scale : float
-        Factor of the scores in the softmax of the probabilities, unless examples left out fit it.
-    init : str or None, default=None
-        Name of the init model that boosting starts from; None for zero.
-    metric : Metric or None, default=None
-        The measure by which early stopping stops.
-    curves : dict of HoldoutCurve, default={}
-        The holdout runs by the init model that they start from: its name, or "zero" for none.
-    reasons : dict of str, default={}
-        Why, by the name of what was decided.
+    Training ends after `n_rounds` at the latest. It starts from the init model of the name `init`,
+    None for zero, and stops early by the `metric`, if there is one. `scale` is the factor of the
+    scores in the softmax of the probabilities, unless examples left out fit it. `curves` are the
+    holdout runs by the init model that they start from: its name, or "zero" for none.
     """
 
     n_rounds: int

@@ -59,16 +59,14 @@ def thinned(model: FittedModel, examples: Examples, wanted: Parameters, Cs: list
     # The columns of the master are -1 and +1.
     ensemble, master = model.ensemble.class_wise(), problem.master(Cs[0], n_threads)
     columns = _add_all(master, ensemble, problem.X())
-    default_scale = LOSS_SCALE if given_scale is None else given_scale
+    scale = LOSS_SCALE if given_scale is None else given_scale
     best = None
     for C in Cs:
         began = perf_counter()
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
         own = _kept(master, ensemble, columns)
-        kept = FittedModel(
-            own, model.labels, model.base, default_scale, constraints=model.constraints
-        )
+        kept = FittedModel(own, model.labels, model.base, scale, constraints=model.constraints)
         n_kept = len(own.learners)
         if n_kept == 0:
             continue
@@ -84,12 +82,10 @@ def thinned(model: FittedModel, examples: Examples, wanted: Parameters, Cs: list
         if held_out is not None:
             scores = kept.scores(held_out.X, n_threads=n_threads)
             y, weight = held_out.y, held_out.weight
-            scale, loss = scale_and_loss(scores, y, weight)
-            scale = scale if given_scale is None else given_scale
-            kept = calibrated(replace(kept, scale=scale), scores, y, weight, fits_scale=False)
+            kept = calibrated(kept, scores, y, weight, fits_scale=given_scale is None)
             wrong = np.argmax(scores, axis=1) != y
             history["valid_error"] = float(np.average(wrong, weights=weight))
-            history["valid_logloss"] = loss
+            history["valid_logloss"] = scale_and_loss(scores, y, weight)[1]
         if best is None or history["valid_logloss"] < best[1]["valid_logloss"]:
             best = kept, history, report
     if best is None:

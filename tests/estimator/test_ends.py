@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from cwboost import CWBoostClassifier, load_model
-from cwboost.automatic import following
+from cwboost.automatic import recipe
 from cwboost.callbacks import Checkpoint, TimeLimit
 from cwboost.column_generation import ColumnGeneration
 from cwboost.datasets import load_vowel
@@ -205,7 +205,7 @@ def ticks(monkeypatch):
         return one_round(training)
 
     monkeypatch.setattr(ColumnGeneration, "round", slow_round)
-    for module in (following, clock, fitting, rounds):
+    for module in (recipe, clock, fitting, rounds):
         monkeypatch.setattr(module, "perf_counter", ticks)
     return ticks
 
@@ -255,7 +255,7 @@ def test_an_interrupt_of_the_holdout_run_leaves_the_model_as_it_was(monkeypatch)
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(following, "scale_and_loss", interrupt)
+    monkeypatch.setattr(recipe, "scale_and_loss", interrupt)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X[TEST], Y[TEST])
     assert vars(clf).keys() == before.keys() and clf.n_iter_ == LENGTH

@@ -26,9 +26,9 @@ class HeldOutScores:
 
     X: Any
     y: np.ndarray
+    weight: np.ndarray | None
     n_scores: int
     decode: Callable | None = None
-    weight: np.ndarray | None = None
     classes: np.ndarray | None = None
     name: str = VALID
     metrics: Sequence[Metric] = (ERROR,)
@@ -90,21 +90,19 @@ def held_out_scores(
     which are all but "valid".
     """
     found = []
-    for name, (X, y, weight) in held_out.items():
+    for name, own in held_out.items():
         usual = [ERROR] if name == VALID else [ERROR, LOGLOSS]
         # Each once, in this order.
         metrics = {one.name: one for one in (*usual, metric) if one is not None}
         found.append(
             HeldOutScores(
-                X=X,
-                y=y,
+                *own,
                 n_scores=n_scores,
                 decode=decode,
-                weight=weight,
                 classes=classes,
                 name=name,
                 metrics=tuple(metrics.values()),
-                base=None if base is None else base(X),
+                base=None if base is None else base(own.X),
             )
         )
     return found
