@@ -37,17 +37,6 @@ ADVICE = {
 }
 
 
-def learn_categories(X, categorical_features, weight=None) -> dict[int, np.ndarray]:
-    """Return the categories of the columns that hold some, most frequent first, by their places.
-
-    A row counts by its `weight`, None for ones. Categories without weight are absent.
-
-    Arrays have the dtype object (text), float64 (numbers) or bool.
-    """
-    found = count_categories(X, categorical_features, weight)
-    return {place: by_frequency(*own) for place, own in found.items()}
-
-
 def by_frequency(values, counts) -> np.ndarray:
     """Return sorted categories in the order of their codes: by falling counts."""
     return values[np.argsort(-counts, kind="stable")]
@@ -64,7 +53,11 @@ def in_order_of(known: Mapping, learned: Mapping) -> dict[int, np.ndarray]:
 def count_categories(
     X, categorical_features, weight=None
 ) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """Return the sorted categories of columns and their weights; see `learn_categories`."""
+    """Return the sorted categories of the columns that hold some, and their weights, by place.
+
+    A row counts by its `weight`, None for ones. Categories without weight are absent. Arrays have
+    the dtype object (text), float64 (numbers) or bool.
+    """
     places = categorical_places(X, categorical_features)
     if places and sparse.issparse(X):
         raise ValueError(

@@ -2,7 +2,6 @@
 
 import datetime
 import reprlib
-from contextlib import suppress
 from decimal import Decimal
 from numbers import Real
 
@@ -30,40 +29,24 @@ def as_columns(X):
         if X.dtype.kind in "iuf":
             X = np.where(np.ma.getmaskarray(X), np.nan, np.ma.getdata(X))
         X = np.asarray(unmasked(X))
-    if sparse.issparse(X) or isinstance(X, np.ndarray):
-        return _of_two_dimensions(X)
-    try:
-        frame = nw.from_native(X, pass_through=True)
-    except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"X must have a name of its own for each column: {error}") from error
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError(
-            f"X must be in memory, got a lazy frame ({type(X).__module__}.{type(X).__name__}): "
-            "collect or compute it first"
-        )
-    if is_frame(frame):
-        return frame
-    if (table := in_memory(X)) is not X:
-        return nw.from_native(table)
-    found = np.asarray(X)
-    found = np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
-    return _of_two_dimensions(found)
-
-
-def in_memory(X):
-    """Return a PyArrow table of what hands on Arrow data, maybe only once; X itself otherwise."""
-    if not hasattr(X, "__arrow_c_stream__") or nw.dependencies.is_into_series(X):
-        return X
-    with suppress(nw.exceptions.DuplicateError):
-        if nw.from_native(X, pass_through=True) is X:
+    if not (sparse.issparse(X) or isinstance(X, np.ndarray)):
+        try:
+            frame = nw.from_native(X, pass_through=True)
+        except nw.exceptions.DuplicateError as error:
+            raise ValueError(f"X must have a name of its own for each column: {error}") from error
+        if isinstance(frame, nw.LazyFrame):
+            raise TypeError(
+                f"X must be in memory, got a lazy frame ({type(X).__module__}.{type(X).__name__}): "
+                "collect or compute it first"
+            )
+        if is_frame(frame):
+            return frame
+        if hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X):
             with extra("tables", f"X, a {type(X).__name__} of Arrow data, needs pyarrow"):
                 import pyarrow
-
-            return pyarrow.table(X)
-    return X
-
-
-def _of_two_dimensions(X):
+            return nw.from_native(pyarrow.table(X))
+        found = np.asarray(X)
+        X = np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
     if X.ndim != 2:
         check_array(X, accept_sparse=True, dtype=None)  # raises, with a remedy
     return X

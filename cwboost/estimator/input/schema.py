@@ -11,7 +11,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _get_feature_names
 
-from cwboost.estimator.input.categories import encode, in_order_of, learn_categories
+from cwboost.estimator.input.categories import (
+    by_frequency,
+    count_categories,
+    encode,
+    in_order_of,
+)
 from cwboost.estimator.input.columns import as_columns, column_label
 from cwboost.estimator.problem import check_missing
 from cwboost.families.contract import WeakLearnerFamily
@@ -40,7 +45,8 @@ class InputSchema:
 
         `known` are the categories of a model that training goes on from, whose order is kept.
         """
-        learned = learn_categories(X, categorical_features, weight)
+        counted = count_categories(X, categorical_features, weight)
+        learned = {place: by_frequency(*own) for place, own in counted.items()}
         return cls(
             family=family,
             categorical_features=categorical_features,
@@ -57,17 +63,10 @@ class InputSchema:
         X = read_columns(X)
         check(nw.to_native(X, pass_through=True))
         X = encode(X, self.categories, self.categorical_features)
-        is_sparse = sparse.issparse(X)
-        check_capabilities(self.family, n_categories=self.n_categories, is_sparse=is_sparse)
+        sizes = {column_label(at, self.names): len(known) for at, known in self.categories.items()}
+        check_capabilities(self.family, n_categories=sizes, is_sparse=sparse.issparse(X))
         check_missing(X, self.family)
         return X
-
-    @property
-    def n_categories(self) -> dict[str, int]:
-        """Number of categories of each categorical column, by its label in messages."""
-        return {
-            column_label(place, self.names): len(known) for place, known in self.categories.items()
-        }
 
     @property
     def feature_names(self) -> list[str]:
