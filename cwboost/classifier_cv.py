@@ -17,14 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
-from cwboost.estimator.checks import check_Cs
+from cwboost.estimator.checks import check_auto, check_Cs
 from cwboost.estimator.examples import Arguments
 from cwboost.estimator.held_out.metrics import is_scorer, takes_weight
 from cwboost.estimator.input.columns import as_columns
 from cwboost.estimator.input.labels import read_labels
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.splits import folds
-from cwboost.support.checks import check_number
 from cwboost.support.weights import check_weight
 
 if TYPE_CHECKING:
@@ -125,18 +124,16 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
             raise TypeError(f"estimator must be a CWBoostClassifier, got {self.estimator!r}")
         return clone(self.estimator)
 
-    def _checked(self) -> tuple[CWBoostClassifier, np.ndarray, int]:
-        """Check the parameters; return template, ascending values of C and rounds per C."""
+    def _checked(self) -> tuple[CWBoostClassifier, np.ndarray, int, int]:
+        """Check the parameters; return template, values of C, rounds per C and rounds in all."""
         template = self._template()
         if template.early_stopping and template.correction == "total":
             raise ValueError("estimator must have early_stopping=False for a path over C")
-        Parameters.of(template)
+        n_rounds = Parameters.of(template).n_estimators or ROUNDS
         given = DEFAULT_CS[template.correction] if self.Cs is None else self.Cs
         Cs = np.array(check_Cs("Cs", given))
-        rounds = self.rounds_per_C
-        if isinstance(rounds, str) and rounds == "auto":
-            rounds = max(1, _n_rounds(template) // 10)
-        return template, Cs, int(check_number("rounds_per_C", rounds, Integral, 1))
+        rounds = check_auto("rounds_per_C", self.rounds_per_C, Integral, 1)
+        return template, Cs, rounds or max(1, n_rounds // 10), n_rounds
 
     def fit(
         self,
@@ -159,7 +156,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        template, Cs, rounds = self._checked()
+        template, Cs, rounds, n_rounds = self._checked()
         scorer = self._scorer(template, sample_weight)
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
         rows: Any = nw.to_native(as_columns(X), pass_through=True)
@@ -177,7 +174,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         scores = np.array(scores).T
         best = int(np.argmax(scores.mean(axis=1)))
         needed = Cs[: best + 1] if template.correction == "total" else Cs[best : best + 1]
-        *_, model = _models(template, needed, rounds, _n_rounds(template), examples)
+        *_, model = _models(template, needed, rounds, n_rounds, examples)
         model = model._with({}).set_params(warm_start=False)
         self.Cs_, self.scores_, self.scorer_, self.C_ = Cs, scores, scorer, float(Cs[best])
         self.best_estimator_ = model
@@ -236,12 +233,6 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
     def save(self, path: FilePath, *, staged: bool = True) -> None:
         """Save ``best_estimator_`` as by `CWBoostClassifier.save`; it is loaded as one of these."""
         self._fitted().save(path, staged=staged)
-
-
-def _n_rounds(template: CWBoostClassifier) -> int:
-    """Return the number of rounds of a template, that of total correction for "auto"."""
-    wanted = template.n_estimators
-    return ROUNDS if isinstance(wanted, str) else int(wanted)
 
 
 def _models(template, Cs, rounds: int, at_least: int, train: Arguments):

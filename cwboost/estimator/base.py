@@ -226,15 +226,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Features, n_estimators: int | None = None) -> np.ndarray:
         """Return the class of largest score, the first one in case of ties.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        n_estimators : int, default=None
-            Use the first rounds only; all by default.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), of the dtype of ``classes_``
+        `X` and `n_estimators` are those of `decision_function`. The classes have the shape
+        (n_samples,) and the dtype of ``classes_``.
         """
         return self._labels(self._scores(X, n_estimators))
 
@@ -285,18 +278,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             yield softmax(self._logits(scores, n_rounds))
 
     def score(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy of `predict`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        float
-        """
+        """Return the accuracy of `predict` for `X` on the labels `y`, by `sample_weight`."""
         return super().score(X, read_labels(y), sample_weight)
 
     # ---------------------------------------------------------------- files and calibration
@@ -443,17 +425,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return importances
 
     def class_columns(self, label: object) -> inspection.ClassColumns:
-        """Return the weak learners of one class, by decreasing absolute coefficient.
+        """Return the weak learners of the class `label`, by decreasing absolute coefficient.
 
         Of two classes, one may have all learners, since only the difference of the scores counts.
-
-        Parameters
-        ----------
-        label : a label of ``classes_``
-
-        Returns
-        -------
-        ClassColumns
         """
         check_is_fitted(self)
         require_votes(self)
@@ -468,13 +442,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Stump models are sums of functions of one feature each: without a background, the parts are
         the values of these functions. Otherwise they are those of `shap_values`.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        n_estimators : int, default=None
-            Use the first rounds only; all by default.
-        background : array-like or sparse matrix of shape (n_background, n_features), default=None
-            As of `shap_values`.
+        `X`, `n_estimators` and `background` are those of `shap_values`.
 
         Returns
         -------

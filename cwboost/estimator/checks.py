@@ -23,12 +23,13 @@ def errors_naming(name: str):
 
 
 def check_auto(name, value, kind, low, high=np.inf, *, low_open=False):
-    """Check a parameter that is "auto" or a number, see `check_number`, and return it."""
-    if not isinstance(value, str):
-        return check_number(name, value, kind, low, high, low_open=low_open)
-    if value != "auto":
+    """Check a parameter that is "auto" or a number, see `check_number`; return None or a number."""
+    if isinstance(value, str) and value != "auto":
         raise ValueError(f"{name} must be 'auto' or a number, got {value!r}")
-    return value
+    if isinstance(value, str):
+        return None
+    check_number(name, value, kind, low, high, low_open=low_open)
+    return int(value) if kind is Integral else float(value)
 
 
 def check_choice(name, value, choices):

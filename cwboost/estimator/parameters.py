@@ -19,7 +19,6 @@ from cwboost.estimator.checks import (
     check_verbose,
 )
 from cwboost.estimator.held_out.metrics import Metric, stopping_metric
-from cwboost.estimator.held_out.stopping import patience_for
 from cwboost.estimator.splits import check_splitter
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.master import LARGEST_C
@@ -48,13 +47,13 @@ CONSTRAINTS = ("monotonic_cst", "interaction_cst")
 class Parameters:
     """What a fit was asked for.
 
-    `n_estimators`, `probability_scale`, `early_stopping` (the metric) and `learning_rate` are None
-    if they are to be chosen, or not used; `init` is "auto" then. `constraints` are those of
-    `CONSTRAINTS` that constrain anything. `divides` is True if a round grows one learner for all
-    classes, and `keeps_state` if the state for an exact continuation may be needed. `time_limit`
-    are the seconds of the shortest `TimeLimit` among the callbacks, infinite without one.
-    `split_seed` draws the split for early stopping: always the same one unless `random_state` is an
-    integer, so that a fit that goes on holds out the same examples.
+    `n_estimators`, `n_iter_no_change`, `probability_scale`, `early_stopping` (the metric) and
+    `learning_rate` are None if they are to be chosen, or not used; `init` is "auto" then.
+    `constraints` are those of `CONSTRAINTS` that constrain anything. `divides` is True if a round
+    grows one learner for all classes, and `keeps_state` if the state for an exact continuation may
+    be needed. `time_limit` are the seconds of the shortest `TimeLimit` among the callbacks,
+    infinite without one. `split_seed` draws the split for early stopping: always the same one
+    unless `random_state` is an integer, so that a fit that goes on holds out the same examples.
     """
 
     family: WeakLearnerFamily
@@ -65,7 +64,7 @@ class Parameters:
     early_stopping: Metric | None
     validation_fraction: float
     cv: Any
-    n_iter_no_change: int | str
+    n_iter_no_change: int | None
     categorical_features: Any
     constraints: Mapping[str, Any]
     divides: bool
@@ -95,10 +94,10 @@ class Parameters:
     def of(cls, classifier) -> Parameters:
         """Check the parameters of a classifier and fill in defaults."""
         n_estimators = check_auto("n_estimators", classifier.n_estimators, Integral, 1)
-        fraction = classifier.validation_fraction
+        fraction, scale = classifier.validation_fraction, classifier.probability_scale
         check_number("validation_fraction", fraction, Real, 0.0, 1.0, low_open=True)
-        scale = classifier.probability_scale
-        check_auto("probability_scale", scale, Real, 0, 1e6, low_open=True)
+        scale = check_auto("probability_scale", scale, Real, 0, 1e6, low_open=True)
+        n_iter_no_change = check_auto("n_iter_no_change", classifier.n_iter_no_change, Integral, 1)
         check_splitter(classifier.cv)
         check_callbacks(classifier.callbacks)
         check_verbose(classifier.verbose)
@@ -111,20 +110,19 @@ class Parameters:
         divides = family.capabilities.divides and "monotonic_cst" not in constraints
         settings = _settings_of(classifier, divides)
         metric = stopping_metric(classifier.early_stopping)
-        patience_for(classifier.n_iter_no_change, settings.learning_rate)
         callbacks, seed = list(classifier.callbacks or []), classifier.random_state
         limits = [float(one.seconds) for one in callbacks if isinstance(one, TimeLimit)]
         asked = [getattr(one, "needs_training_state", False) for one in callbacks]
         return cls(
             family=family,
             init=classifier.init,
-            n_estimators=None if isinstance(n_estimators, str) else int(n_estimators),
+            n_estimators=n_estimators,
             settings=settings,
             learning_rate=classifier.learning_rate,
             early_stopping=metric,
             validation_fraction=fraction,
             cv=classifier.cv,
-            n_iter_no_change=classifier.n_iter_no_change,
+            n_iter_no_change=n_iter_no_change,
             categorical_features=classifier.categorical_features,
             constraints=constraints,
             divides=divides and settings.stagewise,
@@ -137,7 +135,7 @@ class Parameters:
             split_seed=int(seed) if isinstance(seed, Integral) else 0,
             n_threads=check_n_jobs(classifier.n_jobs),
             verbose=int(classifier.verbose),
-            probability_scale=None if isinstance(scale, str) else float(scale),
+            probability_scale=scale,
         )
 
 

@@ -1,6 +1,7 @@
 """Callbacks of scikit-learn, from its version 1.9 on: a fit is a task, with one task per round."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 try:
@@ -44,7 +45,8 @@ class FitTask:
     def on_round_end(self, state) -> bool:
         """End the task of a round; return whether a callback wants to stop."""
         stops = self._round.call_on_fit_task_end(
-            reconstruction_attributes=self._attributes, **self._task
+            reconstruction_attributes=partial(self._loop.outcome.attributes, "callback"),
+            **self._task,
         )
         if not stops and state.round < state.n_rounds:
             self._begin_round()
@@ -58,6 +60,3 @@ class FitTask:
         if self._fit.max_subtasks:
             self._round = self._fit.subcontext(task_name="round")
             self._round.call_on_fit_task_begin(**self._task)
-
-    def _attributes(self) -> dict[str, Any]:
-        return self._loop.outcome.attributes("callback")

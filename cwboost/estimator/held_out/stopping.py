@@ -1,11 +1,9 @@
 """Early stopping: when to end training, and which rounds the model keeps."""
 
 from math import ceil
-from numbers import Integral
 
 import numpy as np
 
-from cwboost.estimator.checks import check_auto
 from cwboost.estimator.held_out.metrics import Metric
 
 LEAST_PATIENCE, PATIENCE_AT_FULL_STEP = 20, 15.0
@@ -48,8 +46,8 @@ class EarlyStopping:
         return stop
 
 
-def patience_for(n_iter_no_change, learning_rate: float) -> int:
-    """Return the rounds of patience for the parameter `n_iter_no_change`."""
-    if check_auto("n_iter_no_change", n_iter_no_change, Integral, 1) == "auto":
+def patience_for(n_iter_no_change: int | None, learning_rate: float) -> int:
+    """Return the rounds of patience for the parameter `n_iter_no_change`, None for "auto"."""
+    if n_iter_no_change is None:
         return max(LEAST_PATIENCE, ceil(PATIENCE_AT_FULL_STEP / learning_rate))
-    return int(n_iter_no_change)
+    return n_iter_no_change

@@ -111,7 +111,7 @@ def test_evaluation_sets_are_recorded_and_change_nothing(vowel):
 
 
 def test_patience_grows_as_steps_shrink(vowel):
-    assert [patience_for("auto", rate) for rate in (1.0, 0.3, 0.1, 0.01)] == [20, 50, 150, 1500]
+    assert [patience_for(None, rate) for rate in (1.0, 0.3, 0.1, 0.01)] == [20, 50, 150, 1500]
     assert patience_for(7, 0.1) == 7
     clf = fitted(vowel, early_stopping="error", n_iter_no_change=3, n_estimators=200)
     assert clf.stop_reason_ == "early stopping"
