@@ -146,10 +146,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), >= 0, default=None
-        groups : array-like of shape (n_samples,), default=None
+        X, y, sample_weight, groups
             As for `CWBoostClassifier.fit`.
 
         Returns

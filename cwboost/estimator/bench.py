@@ -90,7 +90,8 @@ class Bench:
     def holdout(self, start: Start, learning_rate: float) -> Iterator[HoldoutRun | None]:
         """Provide a holdout run from a start, None if no class has an example to spare.
 
-        All runs leave the same examples out and draw the same random numbers.
+        All runs leave the same examples out and draw the same random numbers. These examples keep
+        their place: no part of X is copied, and the masters have their scores.
         """
         splits, seed = self._splits
         if not splits:
@@ -100,7 +101,6 @@ class Bench:
         settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
         rng, trainings = np.random.default_rng(seed), []
         for split in splits:
-            # They keep their place: no part of X is copied, and the master has their scores.
             own = problem.without(split.left_out)
             master = own.master(settings.C, self._wanted.n_threads)
             trainings.append(ColumnGeneration(self._bind(own, rng), master, settings, rng))

@@ -80,7 +80,8 @@ def check_continues(
     if previous.state is not None:
         _check_state(previous.state)
     before, learners = previous.schema, previous.ensemble.learners
-    _require(np.array_equal(previous.model.labels, classes), "y must have the classes of", classes)
+    labels = previous.model.labels
+    _require(np.array_equal(labels, classes), f"y must have the classes {labels} of", classes)
     n_features, n_before = schema.n_features, before.n_features
     _require(n_features == n_before, f"X must have the {n_before} features of", n_features)
     if schema.names is not None and before.names is not None:
@@ -104,7 +105,7 @@ def check_continues(
 
 
 def _require(holds: bool, wanted: str, got) -> None:
-    """Raise ValueError unless something holds that training needs to go on."""
+    """Raise ValueError unless what is `wanted` of the fitted model holds, so that it can go on."""
     if not holds:
         raise ValueError(
             f"{wanted} the fitted model if warm_start=True, got {got}: fit again, with "
