@@ -11,15 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cwboost.ensemble import inspection, shapley, tables
 from cwboost.estimator.checks import check_n_jobs, errors_naming
-from cwboost.estimator.examples import Arguments, Examples, read
+from cwboost.estimator.examples import Arguments, Examples, read, read_held_out
 from cwboost.estimator.export_rules import export_rule, require_votes, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import check_categories
@@ -34,7 +30,6 @@ from cwboost.kernels import log_softmax, softmax
 from cwboost.model_file.saving import save
 from cwboost.support.checks import check_number
 from cwboost.support.extras import extra
-from cwboost.support.weights import check_relative
 
 if TYPE_CHECKING:
     import pandas
@@ -226,8 +221,14 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Features, n_estimators: int | None = None) -> np.ndarray:
         """Return the class of largest score, the first one in case of ties.
 
-        `X` and `n_estimators` are those of `decision_function`. The classes have the shape
-        (n_samples,) and the dtype of ``classes_``.
+        Parameters
+        ----------
+        X, n_estimators
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), of the dtype of ``classes_``
         """
         return self._labels(self._scores(X, n_estimators))
 
@@ -243,9 +244,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        n_estimators : int, default=None
-            Use the first rounds only; all by default.
+        X, n_estimators
+            As for `decision_function`.
 
         Returns
         -------
@@ -340,11 +340,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self
         """
         self._require_scale()
-        scores = self._scores(X)
-        y = read_labels(y)
-        check_consistent_length(scores, y)
-        weight = check_relative(sample_weight, len(y))
-        y = encode_labels(y, self.classes_, weight=weight)
+        scores, y, weight = read_held_out(self._scores(X), y, sample_weight, self.classes_)
         self.model_ = calibrated(self.model_, scores, y, weight)
         return self
 
@@ -442,7 +438,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Stump models are sums of functions of one feature each: without a background, the parts are
         the values of these functions. Otherwise they are those of `shap_values`.
 
-        `X`, `n_estimators` and `background` are those of `shap_values`.
+        Parameters
+        ----------
+        X, n_estimators, background
+            As for `shap_values`.
 
         Returns
         -------

@@ -78,19 +78,25 @@ def read(
     check_consistent_length(X, y)
     problem = sort_by_class(X, y, weight, class_weight, arguments.groups)
     held_out = {}
+    labels = problem.classes if labels is None else labels
     for name, (X_held, y, own) in arguments.held_out().items():
-        X_name, y_name, weight_name = names_of_set(name)
-        with errors_naming(X_name):
+        names = names_of_set(name)
+        with errors_naming(names[0]):
             X_held = schema.encode(X_held, check)
-        y = read_labels(y, y_name)
-        if len(y) != X_held.shape[0]:
-            raise ValueError(
-                f"{X_name} and {y_name} must have as many rows, got {X_held.shape[0]} and {len(y)}"
-            )
-        own = check_relative(own, len(y), weight_name)
-        y = encode_labels(y, problem.classes if labels is None else labels, y_name, own)
-        held_out[name] = HeldOut(X_held, y, own)
+        held_out[name] = read_held_out(X_held, y, own, labels, names)
     return Examples(schema, problem, held_out)
+
+
+def read_held_out(X, y, weight, classes, names=("X", "y", "sample_weight")) -> HeldOut:
+    """Check labels and weights of held-out examples, X encoded, in arguments of these names."""
+    X_name, y_name, weight_name = names
+    y = read_labels(y, y_name)
+    if len(y) != X.shape[0]:
+        raise ValueError(
+            f"{X_name} and {y_name} must have as many rows, got {X.shape[0]} and {len(y)}"
+        )
+    weight = check_relative(weight, len(y), weight_name)
+    return HeldOut(X, encode_labels(y, classes, y_name, weight), weight)
 
 
 def names_of_set(name: str) -> tuple[str, ...]:

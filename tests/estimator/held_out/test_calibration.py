@@ -63,7 +63,7 @@ def test_calibrate_refuses(vowel):
     clf = paper(n_estimators=3).fit(X, y)
     with pytest.raises(ValueError, match=r"y must hold only training labels, got .*99"):
         clf.calibrate(X[:2], [y[0], 99])
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="X and y must have as many rows"):
         clf.calibrate(X[:2], y[:3])
 
     class Own(CWBoostClassifier):
