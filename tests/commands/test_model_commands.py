@@ -77,22 +77,7 @@ def test_inspect_says_what_it_cannot_know(halves, tmp_path, capsys):
     assert "--top must be >= 0" in capsys.readouterr().err
 
 
-def test_evaluate(saved, halves, capsys):
-    (model, path, data), (*_, X, y) = saved, halves
-    found = json.loads(output(capsys, "evaluate", path, data, "--json", "--quiet"))
-    predicted = model.predict(X)
-    assert found["error"] == pytest.approx(np.mean(predicted != y))
-    assert found["log_loss"] == pytest.approx(log_loss(y, model.predict_proba(X)))
-    matrix = confusion_matrix(y, predicted)
-    assert found["confusion_matrix"] == matrix.tolist()
-    text = output(capsys, "evaluate", path, data)
-    assert f"error              {found['error']:.2%}" in text
-    own = [line.split() for line in text.splitlines() if line.startswith("0 ")]
-    assert float(own[0][2]) == round(found["by_class"][0]["recall"], 3)
-    assert [int(word) for word in own[1]] == [0, *matrix[0]]
-
-
-def test_evaluate_by_class_calibration_and_prediction_sets(halves, tmp_path, capsys):
+def test_evaluate(halves, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     X, y, X_test, y_test = halves
     model = paper(n_estimators=15).fit(X, y).calibrate(X_test[::2], y_test[::2])
@@ -104,8 +89,17 @@ def test_evaluate_by_class_calibration_and_prediction_sets(halves, tmp_path, cap
     found = json.loads(output(capsys, *evaluate, "--json", "--quiet", *figure))
     p, predicted, sets = model.predict_proba(X), model.predict(X), model.predict_set(X, 0.2)
     assert found["accuracy"] == model.score(X, y)
+    assert found["error"] == pytest.approx(np.mean(predicted != y))
+    assert found["log_loss"] == pytest.approx(log_loss(y, p))
+    matrix = confusion_matrix(y, predicted)
+    assert found["confusion_matrix"] == matrix.tolist()
     assert found["auc"] == pytest.approx(roc_auc_score(y, p, multi_class="ovr"))
     report = classification_report(y, predicted, output_dict=True)
+    text = output(capsys, *evaluate)
+    assert f"error              {found['error']:.2%}" in text
+    own = [line.split() for line in text.splitlines() if line.startswith("0 ")]
+    assert float(own[0][2]) == round(found["by_class"][0]["recall"], 3)
+    assert [int(word) for word in own[1]] == [0, *matrix[0]]
     found_report = {str(row.pop("class")): row for row in found["by_class"]} | found["averages"]
     accuracy = report.pop("accuracy")
     assert found_report == {name: pytest.approx(row) for name, row in report.items()} | {
@@ -118,7 +112,7 @@ def test_evaluate_by_class_calibration_and_prediction_sets(halves, tmp_path, cap
     coverage, size = sets[np.arange(len(y)), y].mean(), sets.sum(axis=1).mean()
     assert found["prediction_sets"] == {"alpha": 0.2, "coverage": coverage, "size": size}
     assert (tmp_path / "calibration.png").read_bytes().startswith(b"\x89PNG")
-    assert "hold the true class, 80% wanted; " in output(capsys, *evaluate)
+    assert "hold the true class, 80% wanted; " in text
     assert main([*map(str, evaluate[:3]), "--alpha", "1.5"]) == 1
     assert "--alpha must be between 0 and 1, got 1.5" in capsys.readouterr().err
 

@@ -7,12 +7,12 @@ from cwboost import CWBoostClassifier
 
 da = pytest.importorskip("dask.array")
 
+from cwboost.dask import DaskCWBoostClassifier, bench, initial, listing  # noqa: E402
+
 
 @pytest.mark.parametrize("init", [None, "kernel"])
 @pytest.mark.parametrize("given", [True, False])
 def test_groups_are_never_on_both_sides(client, place, monkeypatch, init, given):
-    from cwboost.dask import DaskCWBoostClassifier, bench
-
     left_out, run = [], bench.holdout_run
 
     def noted(crew, setup, family, settings, rows, rng):
@@ -42,8 +42,6 @@ def test_groups_are_never_on_both_sides(client, place, monkeypatch, init, given)
 
 def test_few_groups_of_many_examples_are_left_out_too(client, place, monkeypatch):
     """Among a share of the groups there might be none."""
-    from cwboost.dask import DaskCWBoostClassifier, initial, listing
-
     monkeypatch.setattr(listing, "MOST_LISTED", 20)
     monkeypatch.setattr(initial, "MOST", 120)
     rng = np.random.default_rng(0)
@@ -57,8 +55,6 @@ def test_few_groups_of_many_examples_are_left_out_too(client, place, monkeypatch
 
 
 def test_rows_that_repeat_few_are_examples_of_their_own(client, place):
-    from cwboost.dask import DaskCWBoostClassifier
-
     distinct, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [500, 40, 500, 60]
     X = np.repeat(distinct, counts, axis=0)
     y = np.concatenate([np.arange(n) < p * n for n, p in zip(counts, [0.2, 0.0, 0.8, 0.0])])

@@ -47,13 +47,8 @@ def test_public_names_resolve_and_others_do_not():
         cwboost.nothing_of_that_name  # noqa: B018
 
 
-@pytest.fixture
-def newer_contract(monkeypatch):
-    """Pretend that the contract has version 3 and accepts 1 to 3."""
+def test_a_family_of_an_older_accepted_version_works_and_warns(healthy, monkeypatch):
     monkeypatch.setattr(examination, "API_VERSION", 3)
-
-
-def test_a_family_of_an_older_accepted_version_works_and_warns(healthy, newer_contract):
     with pytest.warns(DeprecationWarning, match=r"'healthy' is written for version 1 .* version 3"):
         family = get_family("healthy")
     assert only_record("healthy-dist").state == "loaded"

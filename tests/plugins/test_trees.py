@@ -5,7 +5,7 @@ import pytest
 from cwboost.plugins.trees import TreeFamily
 from models import bind
 
-from cwboost import BindContext, TreeLearners
+from cwboost import TreeLearners
 
 
 def fitted(X, n_trees=6, seed=0, **params):
@@ -30,12 +30,6 @@ def test_wrong_shapes_at_prediction():
         TreeLearners.concatenate([learners, other])
 
 
-def damage(arrays, name, index, value):
-    arrays = {key: array.copy() for key, array in arrays.items()}
-    arrays[name][index] = value
-    return arrays
-
-
 def test_hostile_arrays_are_refused():
     X = data(np.random.default_rng(5))
     arrays = fitted(X, n_trees=3, max_depth=3).learners.arrays()
@@ -52,8 +46,10 @@ def test_hostile_arrays_are_refused():
         "output": [(leaf, -128), (inner, 1)],
     }
     for name, (index, value) in ((name, case) for name, own in cases.items() for case in own):
+        wrong = arrays[name].copy()
+        wrong[index] = value
         with pytest.raises(ValueError, match=r"must"):
-            TreeLearners.from_arrays(damage(arrays, name, index, value), n_features=7)
+            TreeLearners.from_arrays(arrays | {name: wrong}, n_features=7)
 
 
 @pytest.mark.parametrize(
@@ -73,10 +69,7 @@ def test_trees_that_test_no_category_have_no_sets():
     X = data(np.random.default_rng(6))
     X[:, 0] = 0
     n_categories = np.where(np.arange(X.shape[1]) == 0, 9, 0)
-    context = BindContext(
-        n_targets=2, random_state=np.random.default_rng(0), n_categories=n_categories
-    )
-    pricer = TreeFamily(categories="subsets").bind(X, context)
+    pricer = bind(TreeFamily(categories="subsets"), X, 2, n_categories=n_categories)
     learners = pricer.price(np.random.default_rng(1).normal(size=(2, len(X)))).learners
     assert len(learners.trees.feature) > 2 and learners.flat_form().category_sets is None
     assert not {"set_start", "set_bits"} & set(learners.arrays())
@@ -88,8 +81,8 @@ def test_signs_of_graded_trees_are_trees_without_equal_neighbours():
     X = data(rng)
     X[:, 0] = rng.integers(0, 9, len(X))
     n_categories = np.where(np.arange(X.shape[1]) == 0, 9, 0)
-    context = BindContext(n_targets=4, random_state=rng, n_categories=n_categories)
-    pricer = TreeFamily(max_depth=5, categories="subsets").bind(X, context)
+    family = TreeFamily(max_depth=5, categories="subsets")
+    pricer = bind(family, X, 4, n_categories=n_categories)
     divisions = [pricer.divide(rng.normal(size=(4, len(X)))) for _ in range(4)]
     learners = TreeLearners.concatenate([division.learners for division in divisions])
     counts = np.array([division.n_cells for division in divisions])

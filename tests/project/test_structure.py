@@ -247,16 +247,6 @@ def normalised(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-@pytest.fixture(scope="module")
-def required(project):
-    return distributions_of(project["dependencies"])
-
-
-@pytest.fixture(scope="module")
-def extras(project):
-    return {n: distributions_of(found) for n, found in project["optional-dependencies"].items()}
-
-
 def foreign_imports():
     """(file, imported package, whether inside a function) of packages that are not ours."""
     plugins = (path for path in (ROOT / "plugins").glob("[!e]*/*.py"))
@@ -268,19 +258,15 @@ def foreign_imports():
                 yield path, package, late
 
 
-@pytest.fixture(scope="module")
-def providers():
-    """Which distributions bring an importable package."""
-    if sys.version_info < (3, 11):
-        pytest.skip("importlib.metadata of Python 3.10 does not know the packages of all wheels")
-    found = packages_distributions()
-    return lambda package: {normalised(name) for name in found.get(package, ())}
-
-
-def test_what_is_imported_is_a_dependency(required, extras, providers):
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="does not know the packages of all wheels")
+def test_what_is_imported_is_a_dependency(project):
     """A function may import packages of any extra but those of tests."""
+    required = distributions_of(project["dependencies"])
+    extras = {n: distributions_of(found) for n, found in project["optional-dependencies"].items()}
     for_users, seen = set().union(*(extras[name] for name in extras if name != "test")), set()
+    known_packages = packages_distributions()
     for path, package, lazily in foreign_imports():
+        providers = {normalised(name) for name in known_packages.get(package, ())}
         # A folder that is named like an extra needs it as a whole.
         folders = path.relative_to(ROOT).parts
         known = required.union(*(extras.get(folder, set()) for folder in folders))
@@ -289,8 +275,8 @@ def test_what_is_imported_is_a_dependency(required, extras, providers):
             if path.parent.name == "testing":  # called by tests, so it may use what runs tests
                 known |= extras["test"]
         else:
-            seen |= providers(package)
-        assert providers(package) & known, f"{path} imports {package}"
+            seen |= providers
+        assert providers & known, f"{path} imports {package}"
     assert required <= seen, f"declared and never imported: {required - seen}"
 
 

@@ -38,16 +38,9 @@ def nodes(request):
 
 def evaluator(nodes, n_features, n_trees=None):
     """Return the evaluator of the first trees."""
-    return TreeEvaluator(**first_trees(nodes, n_trees), n_features=n_features)
-
-
-def first_trees(nodes, n_trees):
-    if n_trees is None:
-        return nodes
-    offsets = nodes["offsets"][: n_trees + 1]
-    return {"offsets": offsets} | {
-        name: array[: offsets[-1]] for name, array in nodes.items() if name != "offsets"
-    }
+    offsets = nodes["offsets"][: None if n_trees is None else n_trees + 1]
+    some = {name: array[: offsets[-1]] for name, array in nodes.items()} | {"offsets": offsets}
+    return TreeEvaluator(**some, n_features=n_features)
 
 
 def stored(X):
