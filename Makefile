@@ -27,7 +27,7 @@ help:
 	@echo 'make test          build a wheel, install it and run the whole suite against it'
 	@echo 'make test-fast     the same without the tests marked slow'
 	@echo 'make test-aarch64  the kernels for AArch64 under an emulator'
-	@echo 'make attack [ATTACKS="lines allocations"] [TIMES=N]   mutated files, faults of fits and clusters'
+	@echo 'make attack [ATTACKS="lines allocations"] [TIMES=N]   mutated files, and faults of fits'
 	@echo 'make sanitize      the tests of the kernels under AddressSanitizer and UBSan'
 	@echo 'make lint          ruff, mypy, cython-lint and clang-format; make format rewrites what they can'
 	@echo 'make docs          the HTML pages, in docs/_build/html; make linkcheck asks other sites too'

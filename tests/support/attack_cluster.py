@@ -1,15 +1,12 @@
-"""Faults of a cluster during training, on a `LocalCluster` of two processes.
+"""Faults of a cluster during training, on a `LocalCluster` of processes.
 
-Workers are killed (SIGKILL) at random moments, or at a random round a worker joins and another one
-dies, a worker retires, the cluster restarts or the fit is interrupted. Every fit that ends has the
-bits of an undisturbed one; an interrupted one keeps its rounds.
+A worker is killed (SIGKILL), one joins and another one dies, one retires, or the cluster restarts.
 """
 
 import os
 import signal
 import threading
 from contextlib import contextmanager, suppress
-from functools import partial
 from time import perf_counter, sleep
 
 import numpy as np
@@ -138,55 +135,5 @@ def made(callbacks=None, n_rounds=ROUNDS):
     return DaskCWBoostClassifier("stump", callbacks=callbacks, **params)
 
 
-def train(data, callbacks=None, n_rounds=ROUNDS):
-    """Train on the present cluster; return the model."""
-    return made(callbacks, n_rounds).fit(*data)
-
-
 def assert_same_bits(one, other):
     np.testing.assert_equal(one.ensemble_.arrays(), other.ensemble_.arrays())
-
-
-def interrupted(data, number, delay):
-    """Return a model whose training was interrupted, as by Ctrl-C, some time after a round.
-
-    Python drops an interrupt that arrives in a destructor. If training goes on, another one comes
-    after 100 rounds, as from a person.
-    """
-    again = AtRound(number + 100, partial(signal.raise_signal, signal.SIGINT))
-    model = made(
-        [AtRound(number, partial(os.kill, os.getpid(), signal.SIGINT), delay), again], 1_000
-    )
-    # Processes that a shell starts in the background ignore interrupts.
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        model.fit(*data)
-    except KeyboardInterrupt:
-        return model
-    finally:
-        signal.signal(signal.SIGINT, former)
-    raise AssertionError("training went on after an interrupt")
-
-
-def kill_one(client, data, calm, draw):
-    """Kill a worker at a random moment of training."""
-    act = partial(kill, client, draw.choice(workers(client)))
-    killer = AtRound(draw.randrange(1, ROUNDS // 2), act, draw.random() / 20)
-    assert_same_bits(calm, train(data, [killer]))
-    was_alive = killer.thread.is_alive()
-    killer.thread.join()
-    return "killed too late" if was_alive else "the same bits"
-
-
-def fault(name, client, data, calm, draw):
-    act = AtRound(draw.randrange(1, ROUNDS), partial(FAULTS[name], client))
-    assert_same_bits(calm, train(data, [act]))
-    return "the same bits"
-
-
-def interrupt(client, data, calm, draw):
-    number = draw.randrange(1, ROUNDS)
-    model = interrupted(data, number, draw.random() / 9)
-    assert model.stop_reason_ == "interrupted" and model.n_iter_ >= number
-    assert_same_bits(train(data, None, model.n_iter_), model)
-    return "the rounds were kept"
