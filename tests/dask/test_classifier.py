@@ -53,16 +53,17 @@ def test_workers_let_go_of_sources_that_took_long(client, monkeypatch):
 
     left = []
 
-    class Look:
-        def on_round_end(self, state):
-            held = client.run(lambda dask_worker: [str(key) for key in dask_worker.data])
-            left.extend(key for keys in held.values() for key in keys if "Chunk" in key)
+    def look(state):
+        held = client.run(lambda dask_worker: [str(key) for key in dask_worker.data])
+        left.extend(key for keys in held.values() for key in keys if "Chunk" in key)
 
     gc.collect()
     gc.disable()
     try:
         far = da.from_array(X, chunks=(200, 4)).map_blocks(slowly), da.from_array(Y, chunks=200)
-        DaskCWBoostClassifier(**PARAMETERS, callbacks=[Look()]).fit(*far)
+        DaskCWBoostClassifier(**PARAMETERS, callbacks=[SimpleNamespace(on_round_end=look)]).fit(
+            *far
+        )
     finally:
         gc.enable()
     assert not left

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from models import assert_same_training
+from models import assert_same_training, snapshot_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
@@ -111,15 +111,8 @@ def from_checkpoint(kind, path):
 
 
 def from_snapshot(kind, path):
-    kept = []
-
-    class Keep:
-        def on_round_end(self, state):
-            if state.round == FIRST:
-                kept.append(state.snapshot())
-
-    fit(made(kind, n_estimators=MORE, warm_start=False, callbacks=[Keep()]))
-    return kept[0].set_params(warm_start=True, n_estimators=FIRST)
+    clf = snapshot_of(made(kind, n_estimators=MORE, warm_start=False), X, Y, FIRST)
+    return clf.set_params(warm_start=True, n_estimators=FIRST, callbacks=None)
 
 
 EXACT = [in_memory, from_file, from_checkpoint]

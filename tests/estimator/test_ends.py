@@ -6,10 +6,11 @@ Each is compared with a fit that was asked for as many rounds.
 import copy
 import re
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from models import RaiseAt
+from models import RaiseAt, snapshot_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
@@ -39,12 +40,8 @@ def paper(n_estimators=WHOLE, **params):
     )
 
 
-class Stop:
-    def __init__(self, at=LENGTH):
-        self.at = at
-
-    def on_round_end(self, state):
-        return state.round >= self.at
+def stop(at=LENGTH):
+    return SimpleNamespace(on_round_end=lambda state: state.round >= at)
 
 
 class Late(TimeLimit):
@@ -52,14 +49,6 @@ class Late(TimeLimit):
 
     def on_round_end(self, state):
         return state.round >= LENGTH
-
-
-class Keep:
-    model = None
-
-    def on_round_end(self, state):
-        if state.round == LENGTH:
-            self.model = state.snapshot()
 
 
 def stopped(make, callback, tmp_path):
@@ -74,16 +63,15 @@ def raised(make, error, tmp_path):
 
 
 def snapshot(make, saves, tmp_path):
-    keep = Keep()
-    stopped(make, keep, tmp_path)
+    model = snapshot_of(make(), X[TRAIN], Y[TRAIN], LENGTH)
     if not saves:
-        return keep.model
-    keep.model.save(tmp_path / "model")
+        return model
+    model.save(tmp_path / "model")
     return load_model(tmp_path / "model")
 
 
 def checkpoint(make, _, tmp_path):
-    callbacks = [Checkpoint(tmp_path / "model", every_rounds=LENGTH), Stop()]
+    callbacks = [Checkpoint(tmp_path / "model", every_rounds=LENGTH), stop()]
     make(callbacks=callbacks).fit(X[TRAIN], Y[TRAIN])
     return load_model(tmp_path / "model")
 
@@ -100,7 +88,7 @@ def tol(make, _, tmp_path):
 
 
 WAYS = {
-    "callback": (stopped, Stop()),
+    "callback": (stopped, stop()),
     "TimeLimit": (stopped, Late(3600.0)),
     "Ctrl-C": (raised, KeyboardInterrupt),
     "SystemExit": (raised, SystemExit),
@@ -152,7 +140,7 @@ def test_what_is_calibrated_belongs_to_the_rounds_that_are_kept(way, asked, tmp_
 def test_the_length_counts_the_steps_that_were_taken(asked):
     """Rounds that went before with steps of half the size count half."""
     clf = made(20, warm_start=True).set_params(learning_rate=0.1).fit(X[TRAIN], Y[TRAIN])
-    clf.set_params(n_estimators=WHOLE, learning_rate=0.2, callbacks=[Stop(LENGTH + 10)])
+    clf.set_params(n_estimators=WHOLE, learning_rate=0.2, callbacks=[stop(LENGTH + 10)])
     clf.fit(X[TRAIN], Y[TRAIN])
     assert clf.n_iter_ == LENGTH + 10
     assert clf.probability_scale_ == pytest.approx(asked(LENGTH).probability_scale_, rel=0.05)
@@ -173,7 +161,7 @@ def test_every_stage_has_the_scale_of_its_length(asked, tmp_path):
 
 def test_examples_given_for_it_calibrate_the_rounds_that_are_kept():
     held_out = {"X_val": X[TEST], "y_val": Y[TEST]}
-    clf = made(callbacks=[Stop()]).fit(X[TRAIN], Y[TRAIN], **held_out)
+    clf = made(callbacks=[stop()]).fit(X[TRAIN], Y[TRAIN], **held_out)
     other = made(LENGTH).fit(X[TRAIN], Y[TRAIN], **held_out)
     np.testing.assert_array_equal(clf.predict_proba(X), other.predict_proba(X))
     np.testing.assert_array_equal(clf.predict_set(X), other.predict_set(X))

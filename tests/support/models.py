@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -71,6 +72,18 @@ class RaiseAt:
     def on_round_end(self, state):
         if state.round >= self.at:
             raise self.error
+
+
+def snapshot_of(clf, X, y, at):
+    """Return the snapshot that a callback takes after a round of a fit."""
+    kept = []
+
+    def take(state):
+        if state.round == at:
+            kept.append(state.snapshot())
+
+    clf.set_params(callbacks=[SimpleNamespace(on_round_end=take)]).fit(X, y)
+    return kept[0]
 
 
 def at_once(function, n_threads=4):
