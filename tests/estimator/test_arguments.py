@@ -166,6 +166,7 @@ def stop_early(state):
 
 
 TOTAL = {"weak_learner": "stump", "correction": "total"}
+SPLIT = {"early_stopping": True}
 REFUSED = [
     ({"weak_learner": "neuron"}, {}, "unknown weak learner 'neuron'"),
     ({"weak_learner": 3}, {}, "weak_learner must be"),
@@ -181,6 +182,12 @@ REFUSED = [
     ({}, {"X_val": X}, "X_val and y_val must be given together"),
     ({}, {"sample_weight_val": ONES}, "sample_weight_val needs X_val"),
     ({}, {"X_val": X, "y_val": Y[:3]}, "X_val and y_val must have as many rows, got 60 and 3"),
+    (SPLIT, {"groups": [1] * N}, r"^groups must hold at least two groups \(of positive .*, got 1"),
+    (SPLIT | {"cv": 5}, {}, "^cv must be None, a splitter .*, or pairs of .* rows, got 5"),
+    (SPLIT | {"cv": GroupKFold(3)}, {}, "^cv must be able to split the examples: .*groups"),
+    (SPLIT | {"cv": [([0, 1, 2], [2, 3])]}, {}, "^cv must yield .* without a common one, got 1 in"),
+    (SPLIT | {"cv": [([0, 1], [N])]}, {}, "^cv must yield rows from 0 to 59, got 60"),
+    (SPLIT | {"cv": [([0], [1])]}, {}, "^cv must leave every class in the training rows of its l"),
     ({}, {"eval_sets": [1]}, "eval_sets must be a dict"),
     ({}, {"eval_sets": {"train": ([], [])}}, "may not have the name 'train'"),
     ({}, {"eval_sets": {"a": 3}}, "got int for 'a'"),

@@ -280,23 +280,6 @@ def test_groups_are_routed_as_metadata(grouped):
     assert search.best_estimator_.n_iter_ in (20, 25)
 
 
-@pytest.mark.parametrize(
-    ("given", "groups", "error"),
-    [
-        ({}, [1] * 240, r"groups must hold at least two groups \(of positive weight\), got 1"),
-        ({"cv": 5}, None, "cv must be None, a splitter .*, or pairs of .* rows, got 5"),
-        ({"cv": GroupKFold(3)}, None, "cv must be able to split the examples: .*groups"),
-        ({"cv": [([0, 1, 2], [2, 3])]}, None, "cv must yield .* without a common one, got 1 in"),
-        ({"cv": [([0, 1], [240])]}, None, "cv must yield rows from 0 to 239, got 240"),
-        ({"cv": [([0], [1])]}, None, "cv must leave every class in the training rows of its last"),
-    ],
-)
-def test_errors_name_argument_and_remedy(grouped, given, groups, error):
-    X, y, _ = grouped
-    with pytest.raises((TypeError, ValueError), match=error):
-        CWBoostClassifier(**given, **SMALL).fit(X, y, groups=groups)
-
-
 def test_folds_of_c_are_those_of_a_given_splitter(grouped):
     X, y, groups = grouped
     problem, every = sort_by_class(X, y, None, None, groups), np.arange(len(y))
