@@ -166,7 +166,7 @@ def stop_early(state):
 
 
 TOTAL = {"weak_learner": "stump", "correction": "total"}
-SPLIT = {"early_stopping": True}
+SPLIT, TWO, FIRST = {"early_stopping": True}, {"y": Y > 0}, {"monotonic_cst": [1, 0]}
 REFUSED = [
     ({"weak_learner": "neuron"}, {}, "unknown weak learner 'neuron'"),
     ({"weak_learner": 3}, {}, "weak_learner must be"),
@@ -182,6 +182,21 @@ REFUSED = [
     ({}, {"X_val": X}, "X_val and y_val must be given together"),
     ({}, {"sample_weight_val": ONES}, "sample_weight_val needs X_val"),
     ({}, {"X_val": X, "y_val": Y[:3]}, "X_val and y_val must have as many rows, got 60 and 3"),
+    ({"interaction_cst": "triples"}, {}, "must be 'no_interactions', 'pairwise', or a seq"),
+    ({"interaction_cst": [0, 1]}, {}, r"sequence of sets of columns, got \[0, 1\]"),
+    ({"interaction_cst": ["ab"]}, {}, r"sequence of sets of columns, got \['ab'\]"),
+    ({"interaction_cst": iter([{0, 1}])}, {}, "sequence of sets of columns, got <list_iterator"),
+    ({"interaction_cst": [{0, 6}]}, {}, "interaction_cst must hold names of columns .* got 6"),
+    ({"monotonic_cst": [1] * 3}, TWO, r"must have shape \(2,\) or \(2, 2\), one row per cl"),
+    ({"monotonic_cst": [2, 0]}, TWO, "must be -1, 0 or 1, got .*2.* for column 0"),
+    ({"monotonic_cst": {"a": 1}}, TWO, "names of columns of X, or places from 0 to 1, got 'a'"),
+    ({"monotonic_cst": {1: 5}}, TWO, "monotonic_cst must be -1, 0 or 1, got 5 for column 1"),
+    ({"monotonic_cst": 5}, TWO, "monotonic_cst must be -1, 0 or 1, got 5"),
+    ({"monotonic_cst": {7: {0: 1}}}, TWO, "a mapping of columns per label of y, got .* for 7"),
+    (FIRST, {}, "must have constraints per class with 3 classes"),
+    (FIRST | {"weak_learner": "projection"}, TWO, "'projection'.* lacks a capability: monotonic"),
+    (FIRST | {"categorical_features": [0]}, TWO | {"X": X.round()}, "have no order, got a constr"),
+    (FIRST | {"init": "kernel"}, TWO, "init must be 'auto' or None with monotonic_cst"),
     (SPLIT, {"groups": [1] * N}, r"^groups must hold at least two groups \(of positive .*, got 1"),
     (SPLIT | {"cv": 5}, {}, "^cv must be None, a splitter .*, or pairs of .* rows, got 5"),
     (SPLIT | {"cv": GroupKFold(3)}, {}, "^cv must be able to split the examples: .*groups"),

@@ -92,18 +92,3 @@ def test_every_family_keeps_or_refuses_them(frame, tmp_path):
         CWBoostClassifier("tree", interaction_cst="no_interactions").fit(wide, wide[:, 0] > 0)
     stumps = CWBoostClassifier("stump", interaction_cst="no_interactions", n_estimators=2)
     stumps.fit(wide, wide[:, 0] > 0)
-
-
-@pytest.mark.parametrize(
-    "wrong, error, message",
-    [
-        ("triples", TypeError, "interaction_cst must be 'no_interactions', 'pairwise', or a seq"),
-        ([0, 1], TypeError, r"sequence of sets of columns, got \[0, 1\]"),
-        (["ab"], TypeError, r"sequence of sets of columns, got \['ab'\]"),
-        (iter([{0, 1}]), TypeError, "sequence of sets of columns, got <list_iterator"),
-        ([{0, 6}], ValueError, "interaction_cst must hold names of columns .* got 6"),
-    ],
-)
-def test_what_is_wrong_is_named(frame, wrong, error, message):
-    with pytest.raises(error, match=message):
-        CWBoostClassifier(interaction_cst=wrong).fit(*frame)

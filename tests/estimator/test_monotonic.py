@@ -82,29 +82,6 @@ def test_stumps_are_exact_under_constraints():
     assert clf.history_["gap"][-1] < 1e-6 * clf.history_["objective"][-1]
 
 
-FIRST = {"monotonic_cst": [1, 0, 0, 0]}
-REFUSED = [
-    (2, {"monotonic_cst": [1, 0]}, r"must have shape \(4,\) or \(2, 4\), one row per cl"),
-    (2, {"monotonic_cst": [2, 0, 0, 0]}, "must be -1, 0 or 1, got .*2.* for column 0"),
-    (2, {"monotonic_cst": {"a": 1}}, "names of columns of X, or places from 0 to 3, got 'a'"),
-    (2, {"monotonic_cst": {1: 5}}, "monotonic_cst must be -1, 0 or 1, got 5 for column 1"),
-    (2, {"monotonic_cst": 5}, "monotonic_cst must be -1, 0 or 1, got 5"),
-    (2, {"monotonic_cst": {7: {0: 1}}}, "a mapping of columns per label of y, got .* for 7"),
-    (3, FIRST, "must have constraints per class with 3 classes"),
-    (2, FIRST | {"weak_learner": "projection"}, r"'projection'.* lacks a capability: monotonic"),
-    (2, FIRST | {"categorical_features": [0]}, "have no order, got a constraint for column 0"),
-    (2, FIRST | {"init": "kernel"}, "init must be 'auto' or None with monotonic_cst"),
-]
-
-
-@pytest.mark.parametrize("n_classes, params, message", REFUSED)
-def test_what_is_refused(n_classes, params, message):
-    X, y = data(n_classes)
-    X = np.nan_to_num(X)
-    with pytest.raises(ValueError, match=message):
-        CWBoostClassifier(**{"weak_learner": "stump", "n_estimators": 2} | params).fit(X, y)
-
-
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("family", ["stump", *TREES.values()], ids=str)
 def test_missing_values_have_no_order(family, sign):
