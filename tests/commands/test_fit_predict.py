@@ -144,6 +144,8 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
     assert run("fit", data, model, "--rounds", 2, "--quiet") == 0
     features = write_csv(tmp_path / "features.csv", X)
     narrow = write_csv(tmp_path / "narrow.csv", X[:, :3], y)
+    quick = ["reproduce", "--out", tmp_path / "out", "--data", tmp_path, "--quick", "--quiet"]
+    quick += ["--figure", "uci", "--datasets"]
     pd.DataFrame({"a": []}).to_parquet(tmp_path / "rows.parquet")
     pd.DataFrame().to_parquet(tmp_path / "columns.pq")
     cases = [
@@ -176,6 +178,13 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         (["predict", model, tmp_path / "columns.pq"], "and columns, got shape (0, 0)"),
         (["datasets", "list", "VOWEL"], "list must have no name, got VOWEL"),
         (["fit", data, model, "--history", tmp_path / "no" / "h.csv"], "must be in a folder"),
+        (["inspect", model, "--top", -1], "--top must be >= 0"),
+        (["evaluate", model, data, "--alpha", 1.5], "--alpha must be between 0 and 1, got 1.5"),
+        (["export", model, "--onnx", tmp_path / "m.onnx", "--rounds", 99], "n_estimators must lie"),
+        (["plugins", "bench", "projection", "--rounds", 0], "rounds must be >= 1, got 0"),
+        (["plugins", "bench", "stump", "--init", "nobody"], "unknown init model 'nobody'"),
+        ([*quick, "ISOLET"], "--data must have the data of an experiment"),
+        ([*quick, "USPS"], "--datasets must name data sets of the figures uci, got USPS"),
     ]
     capsys.readouterr()
     for arguments, message in cases:

@@ -73,8 +73,6 @@ def test_inspect_says_what_it_cannot_know(halves, tmp_path, capsys):
     AdaBoostMOClassifier("tree", n_estimators=2, random_state=0).fit(*halves[:2]).save(path)
     text = output(capsys, "inspect", path, "--top", 2)
     assert "bit" in text and "tree of " in text
-    assert main(["inspect", str(path), "--top", "-1"]) == 1
-    assert "--top must be >= 0" in capsys.readouterr().err
 
 
 def test_evaluate(halves, tmp_path, capsys):
@@ -113,8 +111,6 @@ def test_evaluate(halves, tmp_path, capsys):
     assert found["prediction_sets"] == {"alpha": 0.2, "coverage": coverage, "size": size}
     assert (tmp_path / "calibration.png").read_bytes().startswith(b"\x89PNG")
     assert "hold the true class, 80% wanted; " in text
-    assert main([*map(str, evaluate[:3]), "--alpha", "1.5"]) == 1
-    assert "--alpha must be between 0 and 1, got 1.5" in capsys.readouterr().err
 
 
 def test_classes_may_have_the_names_of_averages(halves, tmp_path, capsys):
@@ -150,8 +146,6 @@ def test_export(saved, tmp_path, capsys):
     X = np.load(data)["X"]
     (label,) = session.run(["label"], {"X": X})
     assert np.array_equal(label, model.predict(X, n_estimators=10))
-    assert main(["export", str(path), "--onnx", str(tmp_path / "m.onnx"), "--rounds", "99"]) == 1
-    assert "99" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["demo", "reproduce"])
@@ -166,17 +160,6 @@ def test_long_commands_refuse_arguments_first(command, tmp_path, capsys):
         captured = capsys.readouterr()
         assert message in captured.err and captured.err.count("\n") == 1 and not captured.out
     assert not (tmp_path / "new").exists()
-
-
-def test_reproduce_with_nothing_to_run(tmp_path, capsys):
-    folder = ["--out", str(tmp_path / "out"), "--data", str(tmp_path), "--quick", "--quiet"]
-    absent = ["reproduce", "--figure", "uci", "--datasets", "ISOLET", *folder]
-    assert main(absent) == 1
-    captured = capsys.readouterr()
-    assert "not run: data absent: ISOLET" in captured.out
-    assert "--data must have the data of an experiment" in captured.err
-    assert main(["reproduce", "--figure", "uci", "--datasets", "USPS", *folder]) == 1
-    assert "--datasets must name data sets of the figures uci, got USPS" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -228,13 +211,6 @@ def test_a_set_that_a_plugin_refuses_is_named(monkeypatch, capsys):
     monkeypatch.setattr(plugin_bench, "SETS", {"ANNEALING": plugin_bench.SETS["ANNEALING"]})
     assert main(["plugins", "bench", "projection", "--rounds", "2"]) == 0
     assert "refuses: weak learner 'projection'" in capsys.readouterr().out
-    for option, value, error in (
-        ("--rounds", "0", "rounds must be >= 1, got 0"),
-        ("--init", "nobody", "unknown init model 'nobody'"),
-    ):
-        assert main(["plugins", "bench", "projection", option, value]) == 1
-        captured = capsys.readouterr()
-        assert error in captured.err and captured.out == ""
 
 
 def test_bits_are_compared(monkeypatch):

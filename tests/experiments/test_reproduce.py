@@ -162,6 +162,7 @@ def test_quick_reproduction_has_all_six_methods_in_table_and_figure(tmp_path, ca
     rows = [line.split("|")[1:3] for line in methods.splitlines() if "| VOWEL |" in line]
     assert [row[1].strip() for row in rows] == list(ALL_METHODS)
     assert "| ISOLET | not run: data absent |" in printed.out and "/6 " in printed.err
+    assert "not run: data absent: ISOLET\n" in printed.out
     assert (tmp_path / "uci.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "uci.svg").read_text("utf-8").lstrip().startswith("<?xml")
 
