@@ -1,7 +1,6 @@
 """show_config: what the kernels run on."""
 
 import os
-import subprocess
 import sys
 import sysconfig
 
@@ -9,6 +8,7 @@ import numpy
 import pytest
 import scipy
 import sklearn
+from in_process import output_of
 
 import cwboost
 from cwboost._kernels.common import cpu
@@ -44,6 +44,4 @@ def test_no_module_switches_the_global_lock_on():
         sys.exit(sys._is_gil_enabled())
     """
     environment = {key: value for key, value in os.environ.items() if key != "PYTHON_GIL"}
-    command = [sys.executable, "-W", "error", "-c", program]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    output_of("-W", "error", "-c", program, env=environment)

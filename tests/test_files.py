@@ -3,14 +3,13 @@
 import ast
 import os
 import stat
-import subprocess
-import sys
 import textwrap
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from in_process import output_of
 from sklearn.datasets import load_iris
 
 import cwboost
@@ -175,10 +174,8 @@ def test_kill_during_a_write_leaves_a_whole_file(tmp_path):
             print("whole")
     """
     delays = [f"{delay:.3f}" for delay in np.random.default_rng(5).uniform(0.05, 0.3, 4)]
-    command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "file"), *delays]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.split()) == len(delays)
+    printed = output_of("-c", textwrap.dedent(program), tmp_path / "file", *delays)
+    assert len(printed.split()) == len(delays)
 
 
 # ---------------------------------------------------------------------------- whole commands

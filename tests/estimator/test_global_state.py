@@ -4,8 +4,6 @@ import inspect
 import os
 import random
 import signal
-import subprocess
-import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -14,6 +12,7 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
+from in_process import output_of
 from models import CLASSIFIERS, at_once, paper
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
@@ -176,9 +175,7 @@ assert turn(1) == turn(2) == turn(2)
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 @pytest.mark.parametrize("first", ["torch", "cwboost.kernels"])
 def test_torch_and_cwboost_train_by_turns(first):
-    program = PROGRAM.format(first=first)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    output_of("-c", PROGRAM.format(first=first))
 
 
 @pytest.mark.slow

@@ -1,9 +1,9 @@
 """Memory of training and prediction, with every family."""
 
-import subprocess
 import sys
 
 import pytest
+from in_process import output_of
 
 PROGRAM = """
 import resource
@@ -49,7 +49,5 @@ def test_memory_is_that_of_entries_and_of_few_rows():
     Of bags of words: 8,000 x 30,000 at 0.3% are 6 MB as CSR, 240 MB as dense bytes, 2 GB as dense
     doubles.
     """
-    command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    images, words = map(float, done.stdout.split())
+    images, words = map(float, output_of("-c", PROGRAM).split())
     assert images < 30 and words < 250

@@ -2,12 +2,11 @@
 
 import importlib.util
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from in_process import output_of
 
 from cwboost import pack_outputs, unpack_outputs
 
@@ -34,10 +33,8 @@ def api(tmp_path_factory, c_compiler):
     folder = tmp_path_factory.mktemp("kernels_api")
     (folder / "kernels_api.pyx").write_text(SOURCE.read_text())
     (folder / "setup.py").write_text(SETUP)
-    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     quick = {**os.environ, "CFLAGS": "-O0 -g0"}  # to optimise takes longer than the tests
-    done = subprocess.run(command, cwd=folder, env=quick, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    output_of("setup.py", "-q", "build_ext", "--inplace", cwd=folder, env=quick)
     (library,) = [path for path in folder.iterdir() if path.suffix in (".so", ".pyd")]
     spec = importlib.util.spec_from_file_location("kernels_api", library)
     module = importlib.util.module_from_spec(spec)

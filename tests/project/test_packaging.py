@@ -1,8 +1,6 @@
 """The contents of the source distribution and the wheel, and their use on their own."""
 
 import re
-import subprocess
-import sys
 import tarfile
 import zipfile
 from email.parser import Parser
@@ -10,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 from import_graph import ROOT
+from in_process import output_of
 
 KERNELS = {
     path.relative_to(ROOT).with_suffix("").as_posix()
@@ -94,15 +93,7 @@ sys.meta_path.insert(0, Hide)
 
 
 def run(program, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return output_of("-W", "error", "-c", program, cwd=tmp_path, timeout=120)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Programs that print JSON, run in a process of their own."""
+"""Programs that run in a process of their own."""
 
 import json
 import os
@@ -22,13 +22,14 @@ OLD_PROCESSOR = {
 }
 
 
-def json_under(environment, program, *arguments):
+def output_of(*arguments, **options):
+    """Return what Python prints if it is called with these arguments; it must succeed."""
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def json_under(environment, program):
     """Return what a program prints under variables of the environment."""
-    done = subprocess.run(
-        [sys.executable, str(program), *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(output_of(program, env={**os.environ, **environment}))
