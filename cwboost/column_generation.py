@@ -71,6 +71,13 @@ class ColumnGeneration:
         """Reason for stopping, or None; see `Schedule`."""
         return self.schedule.stop_reason
 
+    def skip_draws(self, n_rounds: int) -> None:
+        """Skip the random numbers of former rounds, whose features and examples they would repeat.
+
+        No round draws 2**64 numbers.
+        """
+        self.rng.bit_generator.advance(n_rounds << 64)
+
     def round(self) -> bool:
         """Do one round of Algorithm 1; return False when training is over."""
         self.between_rounds = False

@@ -157,6 +157,7 @@ class PartitionedTraining(ColumnGeneration):
 
     def resume(self, ensemble, history) -> None:
         """Take up training where `ensemble` ended, that of the setup, from its coefficients."""
+        self.skip_draws(ensemble.n_rounds)
         if ensemble.learners.is_graded:
             coef = ensemble.coef()
             self.master.start_from(float(coef.sum()))

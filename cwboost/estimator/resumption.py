@@ -176,6 +176,7 @@ def resume(training: ColumnGeneration, previous: PreviousFit, X, origin: Mapping
     training.model.resume(ensemble, {name: a[:rounds] for name, a in previous.history.items()})
     if state is None:
         training.master.rebuild()
+        training.skip_draws(rounds)
         return
     training.master.restore(state)
     if state["identity"] == origin["identity"]:

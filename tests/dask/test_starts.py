@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 
-from cwboost import CWBoostClassifier, ProjectionFamily  # noqa: E402
+from cwboost import CWBoostClassifier, ProjectionFamily, StumpFamily  # noqa: E402
 from cwboost.dask import DaskCWBoostClassifier, initial  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("place")
@@ -74,6 +74,15 @@ def test_a_fit_on_other_rows_goes_on_from_the_scores_there(client, weak_learner,
     assert last["train_error"] == pytest.approx(1 - model.score(*other))
     loss = (last["objective"] - model.ensemble_.coef().sum()) / (model.C or 1e4)
     assert loss == pytest.approx(last["valid_loss"], rel=1e-9)
+
+
+def test_other_rows_meet_other_draws(client):
+    X, y = problem(1200)
+    family = StumpFamily(max_features=1)
+    model = DaskCWBoostClassifier(family, init=None, warm_start=True, **SETTINGS)
+    for n in range(1, 7):
+        model.set_params(n_estimators=n).fit(*parts(X[n:], y[n:]))
+    assert np.count_nonzero(model.feature_importances_) > 2
 
 
 def test_warnings_name_the_line_of_the_caller(client):

@@ -15,7 +15,7 @@ from models import RaiseAt, assert_same_training
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
-from cwboost import CWBoostClassifier, load_model
+from cwboost import CWBoostClassifier, StumpFamily, TreeFamily, load_model
 from cwboost.datasets import load_vowel
 from cwboost.estimator.held_out.metrics import NAMED
 
@@ -200,3 +200,14 @@ def test_the_best_round_is_that_of_the_present_examples_and_measure(correction):
         assert_keeps_the_best(clf)
         whole = fit(made(measure, None, clf.n_iter_, correction, patience=1000), rows=rows)
         np.testing.assert_array_equal(watched(clf)[0], watched(whole)[0])
+
+
+@pytest.mark.parametrize("family", [StumpFamily, TreeFamily])
+def test_other_rows_meet_other_draws(family):
+    """Else a model that grows by a round per set of rows would see few of its features."""
+    clf = CWBoostClassifier(
+        family(max_features=2), init=None, probability_scale=2.0, warm_start=True, random_state=0
+    )
+    for n in range(1, 9):
+        clf.set_params(n_estimators=n).fit(X[ROWS[n:]], Y[ROWS[n:]])
+    assert np.count_nonzero(clf.feature_importances_) > 4
