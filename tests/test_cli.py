@@ -7,12 +7,10 @@ import sys
 import warnings
 
 import pytest
-from plugin_folder import family_source, write_distribution
 
 import cwboost
 from cwboost import commands
 from cwboost.cli import main
-from cwboost.families import discovery
 
 
 @pytest.fixture
@@ -120,48 +118,3 @@ def test_one_command_is_imported_and_a_closed_output_pipe_is_not_an_error():
         assert process.stdout.readline() == b"cwboost.commands.plugins\n"
         process.stdout.close()
         assert process.stderr.read() == b""
-
-
-@pytest.fixture
-def monkeypatched():
-    """Changes of the environment, after which families are found again."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("CWBOOST_PLUGINS", raising=False)
-        patch.delenv("CWBOOST_DISABLE_PLUGINS", raising=False)
-        yield patch
-    discovery.refresh()
-
-
-def listed(capsys):
-    """Return the status and the output of ``cwboost plugins``."""
-    importlib.invalidate_caches()
-    discovery.refresh()
-    return main(["plugins"]), capsys.readouterr().out
-
-
-def test_plugins_lists_families_failures_and_reasons(tmp_path, monkeypatched, capsys):
-    write_distribution(
-        tmp_path, "fine-dist", "1.5", {"fine": "fine"}, {"fine": family_source("fine")}
-    )
-    write_distribution(
-        tmp_path, "bad-dist", "0.2", {"bad": "bad"}, {"bad": "import nowhere_at_all"}
-    )
-    monkeypatched.syspath_prepend(str(tmp_path))
-    status, out = listed(capsys)
-    lines = out.splitlines()
-    fine = next(line.split() for line in lines if line.startswith("fine"))
-    wanted = "fine weak learner fine-dist 1.5 1 loaded missing_values deterministic"
-    assert " ".join(fine) == wanted
-    bad = ["bad", "weak", "learner", "bad-dist", "0.2", "-"]
-    assert any(line.split()[:7] == [*bad, "failed"] for line in lines)
-    assert "bad (bad-dist 0.2): ModuleNotFoundError: No module named 'nowhere_at_all'" in lines
-    assert status == 1
-    assert any(line.split()[:4] == ["kernel", "init", "model", "cwboost"] for line in lines)
-    monkeypatched.setenv("CWBOOST_DISABLE_PLUGINS", "bad-dist")
-    status, out = listed(capsys)
-    assert [*bad, "disabled", "-"] in map(str.split, out.splitlines())
-    assert "Disabled: bad-dist (CWBOOST_DISABLE_PLUGINS)." in out
-    assert status == 0
-    monkeypatched.setenv("CWBOOST_PLUGINS", "0")
-    _, out = listed(capsys)
-    assert "fine-dist" not in out and "CWBOOST_PLUGINS=0" in out

@@ -17,6 +17,7 @@ from plugin_folder import (
 )
 from reference_family import ReferenceStump
 
+from cwboost.cli import main
 from cwboost.families import discovery
 from cwboost.families.discovery import FamilyError, get_family, list_plugins
 
@@ -202,3 +203,26 @@ def test_a_broken_built_in_is_not_replaced_by_a_third_party(install, monkeypatch
     with pytest.raises(FamilyError, match=r"cwboost .*ModuleNotFoundError"):
         get_family("stump")
     assert only_record("thief").state == "failed"
+
+
+def test_the_command_lists_families_failures_and_reasons(install, monkeypatch, capsys):
+    install("fine-dist", "1.5", fine=family_source("fine"))
+    install("bad-dist", "0.2", bad="import nowhere_at_all")
+    assert main(["plugins"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in lines]
+    wanted = "fine weak learner fine-dist 1.5 1 loaded missing_values deterministic"
+    assert wanted.split() in rows
+    bad = ["bad", "weak", "learner", "bad-dist", "0.2", "-"]
+    assert [*bad, "failed"] in [row[:7] for row in rows]
+    assert "bad (bad-dist 0.2): ModuleNotFoundError: No module named 'nowhere_at_all'" in lines
+    assert ["kernel", "init", "model", "cwboost"] in [row[:4] for row in rows]
+    monkeypatch.setenv("CWBOOST_DISABLE_PLUGINS", "bad-dist")
+    assert main(["plugins"]) == 0
+    out = capsys.readouterr().out
+    assert [*bad, "disabled", "-"] in map(str.split, out.splitlines())
+    assert "Disabled: bad-dist (CWBOOST_DISABLE_PLUGINS)." in out
+    monkeypatch.setenv("CWBOOST_PLUGINS", "0")
+    main(["plugins"])
+    out = capsys.readouterr().out
+    assert "fine-dist" not in out and "CWBOOST_PLUGINS=0" in out
