@@ -114,8 +114,12 @@ def _prediction_sets(classifier, X, y, alpha: float) -> dict | None:
     """Return coverage and mean size of prediction sets, None if the model cannot make any."""
     try:
         sets = classifier.predict_set(X, alpha=alpha)
-    except (TypeError, ValueError) as error:  # no examples were left out of training
+    except TypeError as error:
         print(f"no prediction sets: {error}", file=sys.stderr)
+        return None
+    except ValueError:
+        missing = "training left no examples out for them (cwboost fit --valid)"
+        print(f"no prediction sets: {missing}", file=sys.stderr)
         return None
     covered = sets[np.arange(len(y)), np.searchsorted(classifier.classes_, y)]
     return {"alpha": alpha, "coverage": float(covered.mean()), "size": float(sets.sum(1).mean())}

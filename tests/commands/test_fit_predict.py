@@ -1,5 +1,7 @@
 """``cwboost fit`` and ``predict``: files in, model and predictions out, errors explained."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.model_selection import train_test_split
@@ -428,6 +430,9 @@ def test_the_other_methods(method, vowel, tmp_path, capsys):
     options = ["--method", method, "--rounds", 3, "--held-out", 0, "--quiet"]
     assert run("fit", data, model, *options) == run("predict", model, data, "--label", -1) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(vowel[0]) + 2
+    assert run("evaluate", model, data) == 0
+    why = "training left no examples out" if method == "multiboost" else r"AdaBoost.* a scale"
+    assert re.search(f"no prediction sets: {why}", capsys.readouterr().err)
 
 
 def test_an_error_on_examples_that_were_not_trained_on(vowel, tmp_path, capsys):
