@@ -28,6 +28,7 @@ from libc.stdlib cimport realloc
 from libc.string cimport memset
 
 from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
+from cwboost._kernels.trees.histogram cimport is_shared
 from cwboost._kernels.trees.nodes cimport (
     become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
 from cwboost._kernels.trees.saved cimport release, start_saving, stop_saving
@@ -57,6 +58,12 @@ cdef extern from "trees/rows.h" nogil:
     int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width, int32_t *rows,
                           double *weights, int64_t n, int32_t *scratch_rows,
                           double *scratch_weights)
+    int64_t cwb_partition_part(const uint8_t *codes, uint8_t first, uint32_t width,
+                               const int32_t *rows, const double *weights, int64_t n,
+                               int32_t *scratch_rows, double *scratch_weights)
+    void cwb_place_part(const int32_t *scratch_rows, const double *scratch_weights, int64_t n,
+                        int64_t n_left, int32_t *rows, double *weights, int64_t left,
+                        int64_t right)
     int64_t cwb_partition_rows(const uint8_t *codes, uint8_t first, uint32_t width,
                                int32_t *rows, int64_t n, int32_t *scratch_rows)
     double cwb_edge_of(const uint8_t *packed, const double *weights, const int64_t *kept,
@@ -122,14 +129,40 @@ cdef const uint8_t *side_codes(
     return work.sides
 
 
+cdef int64_t partition(
+    const uint8_t *codes, const TreeNode *split, Work *work, const Node *node
+) noexcept nogil:
+    """Move the rows of a node that go right behind the others; return the number of these."""
+    cdef int64_t n = node.end - node.start, n_parts = work.n_team, n_left = 0, k, first, n_own
+    cdef int32_t *rows = work.rows + node.start
+    cdef double *weights = work.weights + node.start
+    cdef Work *own
+    if not is_shared(work, node):
+        return cwb_partition(codes, split.first, split.width, rows, weights, n, work.scratch_rows,
+                             work.scratch_weights)
+    for k in prange(n_parts, num_threads=work.n_team, schedule="static"):
+        first, n_own = n * k // n_parts, n * (k + 1) // n_parts - n * k // n_parts
+        work.team[k].n_left = cwb_partition_part(
+            codes, split.first, split.width, rows + first, weights + first, n_own,
+            work.scratch_rows + first, work.scratch_weights + first)
+    for k in range(n_parts):
+        own = work.team + k
+        own.left, own.right = n_left, n * k // n_parts - n_left
+        n_left += own.n_left
+    for k in prange(n_parts, num_threads=work.n_team, schedule="static"):
+        first, n_own = n * k // n_parts, n * (k + 1) // n_parts - n * k // n_parts
+        cwb_place_part(work.scratch_rows + first, work.scratch_weights + first, n_own,
+                       work.team[k].n_left, rows, weights, work.team[k].left,
+                       n_left + work.team[k].right)
+    return n_left
+
+
 cdef void divide_rows(
     Work *work, const TreeNode *split, const Node *node, Node *children
 ) noexcept nogil:
     """Move the rows that go right behind the others, and compute the sums of both children."""
-    cdef int64_t k, middle = node.start + cwb_partition(
-        side_codes(work, split, node.start, node.end), split.first, split.width,
-        work.rows + node.start, work.weights + node.start, node.end - node.start,
-        work.scratch_rows, work.scratch_weights)
+    cdef int64_t k, middle = node.start + partition(
+        side_codes(work, split, node.start, node.end), split, work, node)
     for k in range(2):
         children[k].start = middle if k else node.start
         children[k].end = node.end if k else middle

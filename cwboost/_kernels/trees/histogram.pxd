@@ -5,6 +5,7 @@ from cwboost._kernels.trees.types cimport Matrix, Node, Work
 cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil
 cdef void list_histograms(
     Work *work, const Node *nodes, int64_t n_nodes, int32_t feature) noexcept nogil
+cdef bint is_shared(const Work *work, const Node *node) noexcept nogil
 cdef void group_histograms(
     Work *work, const Node *node, const int32_t *features, int64_t size) noexcept nogil
 cdef int64_t group_of(int64_t n_features) noexcept nogil

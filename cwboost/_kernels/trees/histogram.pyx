@@ -57,6 +57,11 @@ cdef bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nog
     return X.listed[feature] and X.indptr[feature + 1] - X.indptr[feature] < n_rows
 
 
+cdef bint is_shared(const Work *work, const Node *node) noexcept nogil:
+    """Return True if a team makes the histograms of a node."""
+    return work.n_team > 0 and node.end - node.start >= work.n_team * ROWS_OF_PART
+
+
 cdef void group_histograms(
     Work *work, const Node *node, const int32_t *features, int64_t size
 ) noexcept nogil:
@@ -68,7 +73,7 @@ cdef void group_histograms(
     for k in range(size):
         codes[k] = X.codes + features[k] * X.n_rows
         n_bins[k] = X.n_bins[features[k]]
-    if work.n_team == 0 or node.end - node.start < work.n_team * ROWS_OF_PART:
+    if not is_shared(work, node):
         add_part(work, work, node, codes, n_bins, size, 0, 1)
         return
     for k in prange(work.n_team, num_threads=work.n_team, schedule="static"):

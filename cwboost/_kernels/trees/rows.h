@@ -79,7 +79,36 @@ static inline int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_
     return left;
 }
 
-/* The same for rows alone. */
+/* One part of a partition that threads share: to the same places of the scratch arrays, left rows
+ * from the front on, right ones from the back. Returns the number on the left. */
+static inline int64_t cwb_partition_part(const uint8_t *codes, uint8_t first, uint32_t width,
+                                         const int32_t *rows, const double *weights, int64_t n,
+                                         int32_t *scratch_rows, double *scratch_weights) {
+    int64_t left = 0, right = n - 1;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t is_right = (uint8_t)(codes[rows[i]] - first) < width;
+        const int64_t place = is_right ? right : left;
+        scratch_rows[place] = rows[i];
+        scratch_weights[place] = weights[i];
+        left += 1 - is_right;
+        right -= is_right;
+    }
+    return left;
+}
+
+/* Copy such a part, in the old order, to where its left and right rows belong. */
+static inline void cwb_place_part(const int32_t *scratch_rows, const double *scratch_weights,
+                                  int64_t n, int64_t n_left, int32_t *rows, double *weights,
+                                  int64_t left, int64_t right) {
+    memcpy(rows + left, scratch_rows, (size_t)n_left * sizeof(int32_t));
+    memcpy(weights + left, scratch_weights, (size_t)n_left * sizeof(double));
+    for (int64_t i = n - 1; i >= n_left; i--, right++) {
+        rows[right] = scratch_rows[i];
+        weights[right] = scratch_weights[i];
+    }
+}
+
+/* A partition of rows alone. */
 static inline int64_t cwb_partition_rows(const uint8_t *codes, uint8_t first, uint32_t width,
                                          int32_t *rows, int64_t n, int32_t *scratch_rows) {
     int64_t left = 0, right = 0;

@@ -102,6 +102,7 @@ cdef struct Work:
     Frontier frontier
     Work *team           # scratch of the threads that share large histograms, its own first
     int n_team           # how many these are; 0: nobody shares
+    int64_t n_left, left, right  # rows of a shared partition, and where they belong
 
 cdef struct TreeNode:
     # Leaf: feature -1, left -1, sign +-1. Else children left and left + 1, sign 0; missing is
