@@ -10,16 +10,16 @@ from time import perf_counter, process_time
 import numpy as np
 
 
-def spent(function, clock=process_time):
-    """Return the time of a call."""
+def spent(function, clock=process_time, n_bytes=0):
+    """Return the time of a call.
+
+    As much memory as `n_bytes` is written to before: the host of a virtual machine may take 2 s to
+    provide a gigabyte, and takes back what is free for some seconds.
+    """
+    np.ones(n_bytes // 8)
     start = clock()
     function()
     return clock() - start
-
-
-def touch_memory(n_bytes):
-    """Write to memory once: the host of a virtual machine may take 2 s to provide a gigabyte."""
-    np.ones(n_bytes // 8)
 
 
 def alternate(functions, repeats, budget=600.0, clock=process_time):
