@@ -9,7 +9,6 @@ import dask
 import numpy as np
 from distributed import Client, get_worker, wait
 from distributed.protocol.pickle import dumps, loads
-from threadpoolctl import threadpool_limits
 
 from cwboost.dask.crew import Crew, PartitionsLost
 from cwboost.dask.host import Host
@@ -72,8 +71,7 @@ class RemoteHost(Host):
 
     def train(self, job: Job) -> None:
         """Begin a fit on the examples of all partitions."""
-        with threadpool_limits(self.n_threads, "blas"):
-            self.fit = WorkerFit(self.chunks, job, self.n_threads)
+        self.fit = WorkerFit(self.chunks, job, self.n_threads)
 
     def ask_fit(self, method, *arguments):
         """Return the result of a method of the fit."""
