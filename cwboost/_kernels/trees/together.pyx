@@ -60,7 +60,8 @@ cdef bint grow_subtrees(const Round *own, Py_ssize_t first, Frontier *tops) noex
     cdef Tree *subtrees = <Tree *> calloc(max(1, tops.n), sizeof(Tree))
     if subtrees == NULL:
         return False
-    qsort(tops.nodes, tops.n, sizeof(Node), by_size)
+    if tops.n > 0:  # else there is no array
+        qsort(tops.nodes, tops.n, sizeof(Node), by_size)
     for i in prange(tops.n, num_threads=own.n_threads, schedule="dynamic"):
         failed |= not grow_subtree(own, first, tops.nodes + i, subtrees + i)
     for i in range(tops.n):
