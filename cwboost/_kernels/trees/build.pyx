@@ -132,7 +132,7 @@ cdef const uint8_t *side_codes(
 cdef int64_t partition(
     const uint8_t *codes, const TreeNode *split, Work *work, const Node *node
 ) noexcept nogil:
-    """Move the rows of a node that go right behind the others; return the number of these."""
+    """Move the rows of a node that go right behind the others; return how many go left."""
     cdef int64_t n = node.end - node.start, n_parts = work.n_team, n_left = 0, k, first, n_own
     cdef int32_t *rows = work.rows + node.start
     cdef double *weights = work.weights + node.start
