@@ -85,14 +85,13 @@ static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, cwb_sum
     hist[default_code] += rest; /* a sparse matrix may list entries of this bin too */
 }
 
-/* Turn a histogram into running sums over its non-empty bins, and clear it. */
-static inline void cwb_collect(cwb_pair *hist, int32_t n_bins, cwb_scan *scan) {
-    const cwb_pair zero = {0.0, 0.0};
-    cwb_pair total = zero;
+/* Turn a histogram into running sums over its non-empty bins. */
+static inline void cwb_collect(const void *hist, int32_t n_bins, cwb_scan *scan) {
+    const char *pairs = hist; /* of any alignment */
+    cwb_pair here, total = {0.0, 0.0};
     int32_t n = 0;
     for (int32_t bin = 0; bin < n_bins; bin++) {
-        const cwb_pair here = hist[bin];
-        hist[bin] = zero;
+        memcpy(&here, pairs + bin * sizeof here, sizeof here);
         total += here;
         scan->sum[n] = total[0];
         scan->mass[n] = total[1];
@@ -100,11 +99,10 @@ static inline void cwb_collect(cwb_pair *hist, int32_t n_bins, cwb_scan *scan) {
         n += here[1] > 0.0;
     }
     scan->n = n;
-    scan->missing_sum = scan->missing_mass = 0.0;
-    if (n_bins == CWB_BINS) return; /* no code is left for missing values */
-    scan->missing_sum = hist[n_bins][0];
-    scan->missing_mass = hist[n_bins][1];
-    hist[n_bins] = zero;
+    here[0] = here[1] = 0.0;
+    if (n_bins < CWB_BINS) memcpy(&here, pairs + n_bins * sizeof here, sizeof here);
+    scan->missing_sum = here[0]; /* if all codes are in use, none is left for missing values */
+    scan->missing_mass = here[1];
 }
 
 /* Histogram and running sums of a node with fewer examples than bins: only bins that occur are

@@ -15,3 +15,4 @@ cdef void node_histograms(
     int64_t n_codes) noexcept nogil
 cdef void scan_histogram(Work *work, int64_t k, int32_t feature) noexcept nogil
 cdef void scan_few(Work *work, const Node *node, int32_t feature) noexcept nogil
+cdef void scan_sums(Work *work, const void *sums, int32_t feature) noexcept nogil

@@ -14,7 +14,7 @@ cdef extern from "trees/histogram.h" nogil:
     void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
                              const uint8_t *slot_of, const double *weight_of, cwb_pair *hist)
     void cwb_add_default(uint8_t default_code, int32_t n_bins, cwb_sums node, cwb_pair *hist)
-    void cwb_collect(cwb_pair *hist, int32_t n_bins, cwb_scan *scan)
+    void cwb_collect(const void *hist, int32_t n_bins, cwb_scan *scan)
     void cwb_collect_small(const uint8_t *codes, const int32_t *rows, const double *weights,
                            int64_t n_rows, int32_t n_bins, cwb_pair *hist, cwb_scan *scan)
 
@@ -95,7 +95,14 @@ cdef inline void add_part(
 
 cdef void scan_histogram(Work *work, int64_t k, int32_t feature) noexcept nogil:
     """Fill work.scan with the running sums of histogram k, and clear the histogram."""
-    cwb_collect(work.hist + k * CWB_BINS, work.X.n_bins[feature], &work.scan)
+    cdef cwb_pair *hist = work.hist + k * CWB_BINS
+    scan_sums(work, hist, feature)
+    memset(hist, 0, min(work.X.n_bins[feature] + 1, CWB_BINS) * sizeof(cwb_pair))
+
+
+cdef void scan_sums(Work *work, const void *sums, int32_t feature) noexcept nogil:
+    """Fill work.scan with the running sums of a histogram."""
+    cwb_collect(sums, work.X.n_bins[feature], &work.scan)
 
 
 cdef void scan_few(Work *work, const Node *node, int32_t feature) noexcept nogil:

@@ -297,7 +297,7 @@ cdef class GrowingTrees:
         """Search one feature of a node; of equal gains the first counts."""
         cdef cwb_split found
         own.n_varying += split_of_histogram(
-            self.space.work, &own.node, feature, sums, CWB_BINS, &found)
+            self.space.work, &own.node, feature, sums, &found)
         if found.gain > own.node.split.gain:
             own.node.split = found
 

@@ -13,5 +13,5 @@ cdef void find_splits(
 # What growth on partitions takes one by one.
 cdef bint may_split(const Settings *settings, const Node *node) noexcept nogil
 cdef bint split_of_histogram(
-    Work *work, const Node *node, int32_t feature, const double *sums, int64_t n_codes,
+    Work *work, const Node *node, int32_t feature, const double *sums,
     cwb_split *split) noexcept nogil

@@ -8,17 +8,16 @@ of a node. Of equal gains the feature drawn first wins, then the lowest threshol
 
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
-from libc.string cimport memcpy
 
 from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.trees.draws cimport draw_features, draws, undo_draws
 from cwboost._kernels.trees.histogram cimport (
-    by_list, group_histograms, group_of, list_histograms, mark, scan_few, scan_histogram)
+    by_list, group_histograms, group_of, list_histograms, mark, scan_few, scan_histogram,
+    scan_sums)
 from cwboost._kernels.trees.saved cimport (
     is_worth_saving, release, save_histograms, sums_of)
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, SET_WORDS, Matrix, Node, Settings, Tree, Work, cwb_pair, cwb_rules, cwb_scan,
-    cwb_split)
+    CWB_BINS, SET_WORDS, Matrix, Node, Settings, Tree, Work, cwb_rules, cwb_scan, cwb_split)
 
 cdef extern from "trees/categories.h" nogil:
     void cwb_order_categories(cwb_scan *scan)
@@ -134,13 +133,10 @@ cdef int64_t search_features(
 
 
 cdef bint split_of_histogram(
-    Work *work, const Node *node, int32_t feature, const double *sums, int64_t n_codes,
-    cwb_split *split
+    Work *work, const Node *node, int32_t feature, const double *sums, cwb_split *split
 ) noexcept nogil:
     """Find the best split of a node on a feature with these sums; False if it is constant."""
-    n_codes = min(n_codes, work.X.n_bins[feature] + 1)
-    memcpy(work.hist, sums, n_codes * sizeof(cwb_pair))
-    scan_histogram(work, 0, feature)
+    scan_sums(work, sums, feature)
     return best_of_scan(work, node, feature, split)
 
 
@@ -236,7 +232,7 @@ cdef int64_t search_saved(Work *work, const Node *node) noexcept nogil:
     cdef const double *sums = sums_of(work, node)
     for f in range(work.n_saved):
         n_varying += split_of_histogram(
-            work, node, work.features[f], sums + 2 * CWB_BINS * f, CWB_BINS, work.splits + f)
+            work, node, work.features[f], sums + 2 * CWB_BINS * f, work.splits + f)
     return n_varying
 
 

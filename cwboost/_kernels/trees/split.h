@@ -3,26 +3,16 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "trees/types.h"
 
-static inline void cwb_forbid_light_leaves(cwb_scan *scan, int32_t n, double least) {
-    const double total = scan->mass[scan->n - 1] + scan->missing_mass;
-    for (int32_t i = 0; i < n; i++)
-        for (int side = 0; side < 2; side++) {
-            const double left = scan->mass[i] + (side ? 0.0 : scan->missing_mass);
-            if (left < least || total - left < least) scan->gain[side][i] = -INFINITY;
-        }
-}
-
-/* The split at candidate (side, i). If the node has no missing values, NaN goes to the heavier
+/* The split at threshold i, missing values on a side. If the node has none, NaN goes to the heavier
  * side. */
-static inline void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32_t n_bins,
-                                cwb_split *split) {
+static inline void cwb_describe(const cwb_scan *scan, double gain, int side, int32_t i,
+                                int32_t n_bins, cwb_split *split) {
     const int missing = scan->missing_mass > 0.0;
     const double mass = scan->mass[scan->n - 1] + scan->missing_mass;
-    split->gain = scan->gain[side][i];
+    split->gain = gain;
     split->left_sum = scan->sum[i] + (side ? 0.0 : scan->missing_sum);
     split->left_mass = scan->mass[i] + (side ? 0.0 : scan->missing_mass);
     split->lower = scan->bin[i];

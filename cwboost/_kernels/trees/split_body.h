@@ -11,51 +11,24 @@
  * One pass over the non-empty bins computes the gains (two with missing values), another takes
  * their maximum. */
 
-/* Gains of the first n splits when (shift_sum, shift_mass) joins the left side; `node` is the sum
- * and the mass of both sides. Loops over arrays, which compilers turn into vectors. */
-CWB_INLINE void CWB_NAME(gains_gini)(const cwb_scan *scan, int32_t n, double shift_sum,
-                                     double shift_mass, cwb_sums node, double *gains) {
+/* Gains of n splits with these running sums if `shift` joins the left side of a node.
+ * Loops over arrays, which compilers turn into vectors. */
+CWB_INLINE void CWB_NAME(gains_gini)(const double *sum, const double *mass, int32_t n,
+                                     cwb_sums shift, cwb_sums node, double *gains) {
     const double parent = node.sum * node.sum / node.mass;
     for (int32_t i = 0; i < n; i++) {
-        const double ls = scan->sum[i] + shift_sum, lm = scan->mass[i] + shift_mass;
+        const double ls = sum[i] + shift.sum, lm = mass[i] + shift.mass;
         const double rs = node.sum - ls, rm = node.mass - lm;
-        gains[i] = ls * ls / lm + rs * rs / rm - parent;
+        gains[i] = (ls * ls * rm + rs * rs * lm) / (lm * rm) - parent;
     }
 }
 
-CWB_INLINE void CWB_NAME(gains_edge)(const cwb_scan *scan, int32_t n, double shift_sum,
-                                     cwb_sums node, double *gains) {
+CWB_INLINE void CWB_NAME(gains_edge)(const double *sum, int32_t n, cwb_sums shift, cwb_sums node,
+                                     double *gains) {
     for (int32_t i = 0; i < n; i++) {
-        const double left = scan->sum[i] + shift_sum;
+        const double left = sum[i] + shift.sum;
         gains[i] = fabs(left) + fabs(node.sum - left) - fabs(node.sum);
     }
-}
-
-static void CWB_NAME(gains)(int criterion, const cwb_scan *scan, int32_t n, double shift_sum,
-                            double shift_mass, cwb_sums node, double *gains) {
-    if (criterion == CWB_GINI) {
-        CWB_NAME(gains_gini)(scan, n, shift_sum, shift_mass, node, gains);
-    } else {
-        CWB_NAME(gains_edge)(scan, n, shift_sum, node, gains);
-    }
-}
-
-/* Fill scan->gain; returns the number of thresholds, of which the last is "values against
- * missing" if there are missing values. Side 0 of `gain` is only filled when there are. */
-static int32_t CWB_NAME(all_gains)(cwb_scan *scan, const cwb_rules *rules) {
-    const int missing = scan->missing_mass > 0.0;
-    if (scan->n == 0) return 0;
-    const int32_t n = scan->n - 1 + missing;
-    const cwb_sums node = {scan->sum[scan->n - 1] + scan->missing_sum,
-                           scan->mass[scan->n - 1] + scan->missing_mass};
-    CWB_NAME(gains)(rules->criterion, scan, n, 0.0, 0.0, node, scan->gain[1]);
-    if (missing) {
-        CWB_NAME(gains)(rules->criterion, scan, n, scan->missing_sum, scan->missing_mass, node,
-                        scan->gain[0]);
-        scan->gain[0][n - 1] = -INFINITY; /* all on the left: not a split */
-    }
-    if (rules->least_mass > 0.0) cwb_forbid_light_leaves(scan, n, rules->least_mass);
-    return n;
 }
 
 CWB_INLINE double CWB_NAME(largest)(const double *values, int32_t n) {
@@ -69,18 +42,48 @@ CWB_INLINE double CWB_NAME(largest)(const double *values, int32_t n) {
     return largest;
 }
 
+/* The largest gain of the splits of which both sides are heavy enough, -inf if there is none; with
+ * the missing values, `shift`, on the left. `place` gets the first split that has it. */
+static double CWB_NAME(best_of_side)(cwb_scan *scan, const cwb_rules *rules, int32_t n,
+                                     cwb_sums shift, cwb_sums node, int32_t *place) {
+    int32_t first = 0;
+    while (first < n && scan->mass[first] + shift.mass < rules->least_mass) first++;
+    while (n > first && node.mass - (scan->mass[n - 1] + shift.mass) < rules->least_mass) n--;
+    const double *sum = scan->sum + first, *mass = scan->mass + first;
+    n -= first;
+    if (rules->criterion == CWB_GINI) {
+        CWB_NAME(gains_gini)(sum, mass, n, shift, node, scan->gain);
+    } else {
+        CWB_NAME(gains_edge)(sum, n, shift, node, scan->gain);
+    }
+    const double best = CWB_NAME(largest)(scan->gain, n);
+    int32_t i = 0;
+    while (i < n && scan->gain[i] != best) i++;
+    *place = first + i;
+    return best;
+}
+
 /* Best split from running sums: the first threshold of the largest gain, missing values on the left
- * before the right. gain = -inf if there is none. */
+ * before the right. gain = -inf if there is none. The last threshold is "values against missing",
+ * if there are missing values. */
 static void CWB_NAME(best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins,
                                  cwb_split *split) {
-    const int32_t n = CWB_NAME(all_gains)(scan, rules);
-    double best = CWB_NAME(largest)(scan->gain[1], n);
-    int side = 1, missing = scan->missing_mass > 0.0;
-    if (missing) best = fmax(best, CWB_NAME(largest)(scan->gain[0], n));
     split->gain = -INFINITY;
-    if (!(best > rules->least)) return;
-    int32_t i = 0;
-    while (scan->gain[1][i] != best && !(missing && scan->gain[0][i] == best)) i++;
-    if (missing && scan->gain[0][i] == best) side = 0;
-    cwb_describe(scan, side, i, n_bins, split);
+    if (scan->n == 0) return;
+    const int missing = scan->missing_mass > 0.0;
+    const cwb_sums none = {0.0, 0.0}, shift = {scan->missing_sum, scan->missing_mass};
+    const cwb_sums node = {scan->sum[scan->n - 1] + shift.sum,
+                           scan->mass[scan->n - 1] + shift.mass};
+    int32_t place, other;
+    int side = 1;
+    double best = CWB_NAME(best_of_side)(scan, rules, scan->n - 1 + missing, none, node, &place);
+    if (missing) {
+        const double gain = CWB_NAME(best_of_side)(scan, rules, scan->n - 1, shift, node, &other);
+        if (gain > best || (gain == best && other <= place)) {
+            best = gain;
+            place = other;
+            side = 0;
+        }
+    }
+    if (best > rules->least) cwb_describe(scan, best, side, place, n_bins, split);
 }

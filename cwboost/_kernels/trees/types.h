@@ -37,7 +37,7 @@ typedef struct {
 /* Non-empty value bins of a node in order, as running sums. */
 typedef struct {
     double sum[CWB_BINS + 8], mass[CWB_BINS + 8];
-    double gain[2][CWB_BINS + 8]; /* [0]: missing left, [1]: missing right */
+    double gain[CWB_BINS + 8];
     int32_t bin[CWB_BINS + 8];
     double missing_sum, missing_mass;
     int32_t n;
