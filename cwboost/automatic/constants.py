@@ -13,9 +13,9 @@ ROUNDS = 400
 MOST_LENGTH = 30.0
 """Largest sum of the learning rates of the rounds that the recipe takes; few data want as many."""
 
-LONGER_STEPS, LONGEST_STEP = 2.0, 0.3
-"""A holdout run has the learning rate of the training times the first, up to the second, and fewer
-rounds accordingly: it finds as good a number of rounds in half of the time."""
+LONGEST_STEP = 0.3
+"""The learning rate of holdout runs, if that of the training is less: it finds as good a number of
+rounds in a third of those of the default. Also the largest that a time limit makes of steps."""
 
 PATIENCE, LEAST_FALL = 3.6, 0.01
 """A holdout run ends when rounds of this sum of learning rates have lowered the log loss by less

@@ -175,7 +175,7 @@ def holdout_curve(
     if clock.left <= 0:
         return None
     rate = plan.learning_rate
-    longer = max(rate, min(at.LONGER_STEPS * rate, at.LONGEST_STEP))
+    longer = max(rate, at.LONGEST_STEP)
     most = ceil(plan.n_rounds * (rate / longer))
     with bench.holdout(start, longer) as run:
         if run is None:

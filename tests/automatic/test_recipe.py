@@ -179,7 +179,7 @@ def test_a_holdout_run_takes_longer_steps_and_fewer_rounds(rate):
     bench = SimpleNamespace(holdout=holdout)
     curve = recipe.holdout_curve(bench, None, plan, False, Clock(0.0))
     (longer,) = asked
-    assert longer == max(rate, min(rate * constants.LONGER_STEPS, constants.LONGEST_STEP))
+    assert longer == max(rate, constants.LONGEST_STEP)
     assert curve.kept_length == longer * np.ceil(40 * rate / longer)
 
 
