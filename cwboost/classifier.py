@@ -37,9 +37,9 @@ class CWBoostClassifier(BoostingClassifier):
 
     Without an argument, `fit` takes a table as it is, with categories and gaps. It starts from a
     kernel regression if that predicts well out of sample, grows one tree per round for all classes
-    together, and does as many rounds as a holdout run finds best, which also sets the scale of the
-    probabilities. ``plan_`` has what was decided, with reasons. The same data and `random_state`
-    give the same model, bit for bit, on any number of threads.
+    together, and does as many rounds as a holdout run finds best, which also chooses the depth of
+    the trees and the scale of the probabilities. ``plan_`` has what was decided, with reasons. The
+    same data and `random_state` give the same model, bit for bit, on any number of threads.
 
     With ``correction="total"``, it is the method of the paper [1]_, whose optimum is certified by a
     dual bound; see Notes.
@@ -154,7 +154,7 @@ class CWBoostClassifier(BoostingClassifier):
         Categories of each categorical column, by its place, most frequent first; defined if there
         are any.
     family_ : WeakLearnerFamily
-        What `weak_learner` names.
+        What `weak_learner` names, or a candidate of it that the data chose: deeper trees.
     model_ : FittedModel
         Base scores, weak learners, scale and labels as one value.
     init_ : BaseScores or None
@@ -176,7 +176,7 @@ class CWBoostClassifier(BoostingClassifier):
     learning_rate_ : float
         The step that these rounds took, see `learning_rate`.
     plan_ : Plan
-        What `fit` decided before the first round, and why: ``init``, ``n_rounds``,
+        What `fit` decided before the first round, and why: ``family``, ``init``, ``n_rounds``,
         ``learning_rate``, ``scale``, ``reasons``, and ``curves``, the log loss of the holdout run
         from each start. Not stored in model files.
     probability_scale_ : float

@@ -20,6 +20,7 @@ from cwboost.estimator.holdout import HoldoutRun
 from cwboost.estimator.initial import Start
 from cwboost.estimator.parameters import Parameters
 from cwboost.estimator.plan import Calibration, HoldoutCurve, Plan
+from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_models import resolve_init
 from cwboost.support.samples import spaced_by_weight
 from cwboost.support.warnings import warn_caller
@@ -55,8 +56,10 @@ def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
         return start, plan
     plan = replace(plan, curves={plan.init or "zero": curve})
     if chooses_rounds:
-        if wanted.chooses_init and start.base is not None and bench.previous is None:
-            start, plan = _better_start(bench, start, plan, for_runs)
+        if bench.previous is None:
+            if wanted.chooses_init and start.base is not None:
+                start, plan = _better_start(bench, start, plan, for_runs)
+            plan = _better_family(bench, start, plan, for_runs)
         plan = _with_rounds(plan, wanted.learning_rate is None, clock.left)
     if not fits_scale:
         return start, plan
@@ -78,14 +81,24 @@ def _first_plan(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
         scale, why_scale = LOSS_SCALE, "the inverse of the loss"
     start, why_init = _first_start(wanted, bench, clock)
     plan = Plan(
+        family=_first_family(wanted, bench),
         n_rounds=n_rounds,
         learning_rate=rate,
         scale=scale,
         init=None if start.base is None else start.base.model.name,
         metric=wanted.early_stopping,
-        reasons={"n_rounds": why, "scale": why_scale, "init": why_init},
+        reasons={"n_rounds": why, "scale": why_scale, "init": why_init, "family": "given"},
     )
     return start, plan
+
+
+def _first_family(wanted: Parameters, bench) -> WeakLearnerFamily:
+    """Return the wanted family, or its candidate that the training goes on with."""
+    if bench.previous is None:
+        return wanted.family
+    before = bench.previous.schema.family.get_params()
+    found = [one for one in bench.candidates if one.get_params() == before]
+    return [*found, wanted.family][0]
 
 
 def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:
@@ -147,6 +160,23 @@ def _better_start(bench, start: Start, plan: Plan, clock: Clock) -> tuple[Start,
     return Start(), plan.because("init", losses, init=None)
 
 
+def _better_family(bench, start: Start, plan: Plan, clock: Clock) -> Plan:
+    """Return the plan: with a candidate of the family if that holdout run ends lower.
+
+    Where few rounds are best, deeper trees would fit noise, and are not tried.
+    """
+    families = bench.candidates if plan.curve.kept_length >= at.LONG else ()
+    for family in families:
+        curve = holdout_curve(bench, start, replace(plan, family=family), True, clock)
+        if curve is None or curve.is_cut:
+            break
+        before, after = plan.curve.kept_loss, curve.kept_loss
+        plan = plan.because("family", f"holdout log loss {before:.4g}, {after:.4g} with {family!r}")
+        if after < before:
+            plan = replace(plan, family=family, curves={**plan.curves, plan.init or "zero": curve})
+    return plan
+
+
 def _with_rounds(plan: Plan, may_change_steps: bool, seconds_left: float) -> Plan:
     """Return the plan with the rounds that its holdout run found best.
 
@@ -177,7 +207,7 @@ def holdout_curve(
     rate = plan.learning_rate
     longer = max(rate, at.LONGEST_STEP)
     most = ceil(plan.n_rounds * (rate / longer))
-    with bench.holdout(start, longer) as run:
+    with bench.holdout(plan.family, start, longer) as run:
         if run is None:
             return None
         patience = ceil(at.PATIENCE / longer) if chooses_rounds else None

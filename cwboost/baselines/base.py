@@ -75,4 +75,5 @@ class BaselineClassifier(BoostingClassifier):
         """Return the family bound to the training examples."""
         n_threads = check_n_jobs(self.n_jobs)
         problem = examples.problem
-        return Binder(examples.schema, problem, n_targets, n_threads).bind(problem, rng)
+        schema = examples.schema
+        return Binder(schema, problem, n_targets, n_threads).bind(schema.family, problem, rng)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any
 
@@ -20,7 +20,7 @@ from cwboost.dask.input.encoding import columns_of
 from cwboost.dask.listing import effective_size, listing, splits
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.one_worker import Job, followed_loop
-from cwboost.dask.problem import description, planned, shared_encoding, shared_problem
+from cwboost.dask.problem import coordinator_of, description, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.bench import planned_loop
 from cwboost.estimator.checks import generator_of
@@ -37,8 +37,10 @@ from cwboost.estimator.resumption import PreviousFit, check_continues
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.splits import Split
 from cwboost.families.composed.mixed import check_members
+from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
+from cwboost.families.sealing.pricer import candidates_of
 from cwboost.support.checks import checked_random_state
 
 
@@ -96,9 +98,9 @@ class PartitionedBench:
             self._listed = listing(crew, setup, has_groups)
             if has_groups:
                 check_groups(self._listed.keys)
-            setup = replace(setup, size=effective_size(setup, self._listed))
-            descriptions = crew.collect(description, encoding, setup, family)
-            self._setup = planned(setup, family, descriptions, columns, self._rng)
+            self._setup = setup = replace(setup, size=effective_size(setup, self._listed))
+            found = crew.collect(description, encoding, setup, family)
+            self._coordinator_of = partial(coordinator_of, setup, found, columns, self._rng)
 
     @property
     def is_whole(self) -> bool:
@@ -144,6 +146,11 @@ class PartitionedBench:
         """Number of training examples."""
         return self._setup.n_total
 
+    @property
+    def candidates(self) -> Sequence[WeakLearnerFamily]:
+        """Families that training may take in place of the one that is wanted."""
+        return candidates_of(self._wanted.family, self._setup.size)
+
     @cached_property
     def _shared(self) -> SharedExamples:
         """Examples on which the client fits init models."""
@@ -167,32 +174,34 @@ class PartitionedBench:
         return replace(found, scores=self._shared.by_partition(found.scores))
 
     @contextmanager
-    def holdout(self, start: Start, learning_rate: float) -> Iterator[HoldoutRun | None]:
+    def holdout(
+        self, family: WeakLearnerFamily, start: Start, learning_rate: float
+    ) -> Iterator[HoldoutRun | None]:
         """Provide a holdout run from a start, None if no class has an example to spare."""
         splits, seed = self._splits
         if not splits:
             yield None
             return
-        self._bind(start)
+        self._bind(family, start)
         settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
         left_out, base = splits[0].left_out, None if start.base is None else self._setup.base
         size = effective_size(self._setup, self._listed, left_out)
         setup = replace(self._setup, base=base, size=size)
-        rng, family = np.random.default_rng(seed), self._wanted.family
+        rng = np.random.default_rng(seed)
         with holdout_run(self._crew, setup, family, settings, left_out, rng) as run:
             yield run
 
     def loop(self, start: Start, plan: Plan) -> RoundLoop:
         """Return the loop of the training, before its first round."""
         wanted, previous = self._wanted, self.previous
-        self._bind(start)
+        self._bind(plan.family, start)
         if self._setup.base is not None and start.base is None:
             self._crew.ask(("drop_base", ()))
             self._setup = replace(self._setup, base=None)
         settings = replace(wanted.settings, learning_rate=plan.learning_rate)
         setup, classes = self._setup, self._setup.classes
         master = PartitionedMaster(self._crew, setup, keeps_columns=not settings.stagewise)
-        pricer = PartitionedPricer(master, wanted.family, self._rng, self._sample)
+        pricer = PartitionedPricer(master, plan.family, self._rng, self._sample)
         held_out = []
         if self._roles:
             held_out.append(PartitionedSets(self._crew, classes, self._roles, plan.metric))
@@ -205,7 +214,7 @@ class PartitionedBench:
             wanted,
             plan.because("place", self._crew.place),
             training=training,
-            schema=self._schema,
+            schema=replace(self._schema, family=plan.family),
             classes=classes,
             base=start.base,
             constraints={},
@@ -213,14 +222,25 @@ class PartitionedBench:
             origin=None,
         )
 
-    def _bind(self, start: Start) -> None:
-        """Bind the partitions, at the first call, with the base scores of a start."""
+    def _bind(self, family: WeakLearnerFamily, start: Start) -> None:
+        """Bind the partitions, at the first call, with the base scores of a start.
+
+        The coordinators of a family's candidates bind alike.
+        """
+        coordinator = self._coordinator_of(family)
         if self._crew.coordinator is None:
             own = {} if start.base is None else start.scores
             previous = None if self.previous is None else self.previous.model.ensemble
-            self._setup = replace(self._setup, base=start.base, own_scores=own, previous=previous)
+            self._setup = replace(
+                self._setup,
+                coordinator=coordinator,
+                base=start.base,
+                own_scores=own,
+                previous=previous,
+            )
             self._sample = sample_of_partitions(self._crew, self._setup)
             self._crew.bind(self._setup)
+        self._crew.coordinator = coordinator
 
     @cached_property
     def _splits(self) -> tuple[list[Split], int]:

@@ -1,7 +1,5 @@
 """From the reports of all partitions to the problem they share."""
 
-from dataclasses import replace
-
 import numpy as np
 from scipy import sparse
 
@@ -14,6 +12,7 @@ from cwboost.estimator.input.schema import categorical_facts
 from cwboost.estimator.problem import PRODUCT, check_classes, class_factors
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
+from cwboost.families.partitioned import Coordinator
 from cwboost.support.weights import check_total
 
 
@@ -61,8 +60,8 @@ def description(chunk: Chunk, setup: Setup, family):
     return family.describe(X if used.all() else X[used])
 
 
-def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
-    """Return a setup with the coordinator of partitions with these descriptions, by index."""
+def coordinator_of(setup: Setup, descriptions, columns: Columns, rng, family) -> Coordinator:
+    """Return a family's coordinator of partitions with these descriptions, by index."""
     counts, names = setup.class_counts, columns.names
     context = BindContext(
         n_targets=family.capabilities.n_priced(len(counts)),
@@ -72,8 +71,7 @@ def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
         feature_names=names,
         **categorical_facts(setup.encoding.categories, columns.n_features),
     )
-    coordinator = family.coordinator([own for _, own in sorted(descriptions.items())], context)
-    return replace(setup, coordinator=coordinator)
+    return family.coordinator([own for _, own in sorted(descriptions.items())], context)
 
 
 def shared_encoding(found, family, categorical_features, known=None) -> tuple[Encoding, Columns]:

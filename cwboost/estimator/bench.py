@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -22,7 +22,9 @@ from cwboost.estimator.plan import Plan
 from cwboost.estimator.resumption import PreviousFit, check_continues, origin_of, resume
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.splits import Split, given_splits, holdout_splits, split_off, with_blocks
+from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
+from cwboost.families.sealing.pricer import candidates_of
 from cwboost.support.lazy import made_once
 
 
@@ -76,6 +78,11 @@ class Bench:
         """Number of training examples."""
         return len(self._problem.y)
 
+    @property
+    def candidates(self) -> Sequence[WeakLearnerFamily]:
+        """Families that training may take in place of the one that is wanted."""
+        return candidates_of(self._wanted.family, self._binder.size)
+
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
         """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
         return self._init_models.sample_loss(model, self._problem, n)
@@ -87,7 +94,9 @@ class Bench:
         return Start() if model is None else self._init_models.start(model, self._problem)
 
     @contextmanager
-    def holdout(self, start: Start, learning_rate: float) -> Iterator[HoldoutRun | None]:
+    def holdout(
+        self, family: WeakLearnerFamily, start: Start, learning_rate: float
+    ) -> Iterator[HoldoutRun | None]:
         """Provide a holdout run from a start, None if no class has an example to spare.
 
         All runs leave the same examples out and draw the same random numbers. These examples keep
@@ -103,7 +112,8 @@ class Bench:
         for split in splits:
             own = problem.without(split.left_out)
             master = own.master(settings.C, self._wanted.n_threads)
-            trainings.append(ColumnGeneration(self._bind(own, rng), master, settings, rng))
+            pricer = self._binder.bind(family, own, rng, self._releases)
+            trainings.append(ColumnGeneration(pricer, master, settings, rng))
 
         def scores() -> np.ndarray:
             parts = [one.master.scores_of(at) for one, (_, at) in zip(trainings, splits)]
@@ -124,7 +134,7 @@ class Bench:
             metric=plan.metric,
             base=start.base,
         )
-        pricer = self._bind(problem, self._rng)
+        pricer = self._binder.bind(plan.family, problem, self._rng, self._releases)
         master = problem.master(settings.C, wanted.n_threads)
         training = ColumnGeneration(pricer, master, settings, self._rng, held_out)
         # This takes a pass over all data, so do it only if a continuation may need it.
@@ -139,16 +149,13 @@ class Bench:
             wanted,
             plan,
             training=training,
-            schema=self._schema,
+            schema=replace(self._schema, family=plan.family),
             classes=problem.classes,
             base=start.base,
             constraints=self._binder.constraints,
             examples=None if self.is_elsewhere else problem.checksum,
             origin=origin,
         )
-
-    def _bind(self, problem, rng):
-        return self._binder.bind(problem, rng, self._releases)
 
     @made_once
     def _splits(self) -> tuple[list[Split], int]:

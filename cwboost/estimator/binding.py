@@ -7,14 +7,14 @@ from typing import Any
 from cwboost.estimator.input.constraints import read_constraints
 from cwboost.estimator.input.schema import InputSchema
 from cwboost.estimator.problem import Problem
-from cwboost.families.contract import BindContext
+from cwboost.families.contract import BindContext, WeakLearnerFamily
 from cwboost.families.sealing.pricer import SealedPricer, bind_family
 from cwboost.families.sealing.sample import read_only
 from cwboost.support.weights import effective_size
 
 
 class Binder:
-    """Binds the family of `schema` to `problem`, and to problems of other weights.
+    """Binds a family to `problem`, and its candidates to problems of other weights.
 
     `constraints` are those of the scores, by parameter; the attribute has them in the form of
     `BindContext`, by its names.
@@ -28,25 +28,27 @@ class Binder:
         n_threads: int,
         constraints: Mapping[str, Any] = MappingProxyType({}),
     ):
-        self._size, self._weight = effective_size(problem.weight), problem.weight
+        self.size, self._weight = effective_size(problem.weight), problem.weight
         self._schema = schema
         self._n_targets, self._n_threads = n_targets, n_threads
         self.constraints = read_constraints(constraints, schema, problem.classes, n_targets)
         self._first: SealedPricer | None = None
 
-    def bind(self, problem: Problem, rng, releases: bool = False) -> SealedPricer:
+    def bind(
+        self, family: WeakLearnerFamily, problem: Problem, rng, releases: bool = False
+    ) -> SealedPricer:
         """Return a pricer of the problem's examples and weights.
 
         With `releases`, X goes as soon as the family needs it no more.
         """
         context = self._context(problem, rng)
-        again = None if self._first is None else self._first.rebound(context)
+        again = None if self._first is None else self._first.rebound(family, context)
         if again is not None:
             return again
         self._first = None  # and with it what it keeps of X
         X, rows = problem.holder.X, problem.rows
-        first = bind_family(self._schema.family, X, context, rows, self._weight)
-        if releases and first.rebound(context) is not None:
+        first = bind_family(family, X, context, rows, self._weight)
+        if releases and first.rebound(family, context) is not None:
             problem.holder.release()
         self._first = first
         return first
@@ -60,7 +62,7 @@ class Binder:
             y=read_only(problem.y),
             class_counts=read_only(problem.counts),
             weight=read_only(problem.weight),
-            size=self._size,
+            size=self.size,
             feature_names=None if schema.names is None else tuple(schema.feature_names),
             **self.constraints,
             **schema.facts(),

@@ -9,6 +9,7 @@ import numpy as np
 
 from cwboost.conformity import Conformity
 from cwboost.estimator.held_out.metrics import Metric
+from cwboost.families.contract import WeakLearnerFamily
 from cwboost.fitted_model import FittedModel
 
 
@@ -75,12 +76,14 @@ class HoldoutCurve:
 class Plan:
     """What a fit decided before its first round, and why: `reasons` by the name of what it was.
 
-    Training ends after `n_rounds` at the latest. It starts from the init model of the name `init`,
-    None for zero, and stops early by the `metric`, if there is one. `scale` is the factor of the
-    scores in the softmax of the probabilities, unless examples left out fit it. `curves` are the
-    holdout runs by the init model that they start from: its name, or "zero" for none.
+    Training ends after `n_rounds` of learners of the `family` at the latest. It starts from the
+    init model of the name `init`, None for zero, and stops early by the `metric`, if there is one.
+    `scale` is the factor of the scores in the softmax of the probabilities, unless examples left
+    out fit it. `curves` are the holdout runs by the init model that they start from: its name, or
+    "zero" for none.
     """
 
+    family: WeakLearnerFamily
     n_rounds: int
     learning_rate: float
     scale: float

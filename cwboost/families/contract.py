@@ -399,8 +399,8 @@ class Pricer(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} has no cells")
 
-    def rebound(self, context: BindContext) -> Pricer | None:
-        """Return what `bind` returns for this matrix and another context; optional.
+    def rebound(self, family: WeakLearnerFamily, context: BindContext) -> Pricer | None:
+        """Return what `bind` of a family returns for this matrix; optional.
 
         A classifier trains on one matrix several times, first to find the number of rounds. A
         pricer that shares what it has prepared saves the time, and the memory of X meanwhile. The
@@ -408,6 +408,8 @@ class Pricer(ABC):
 
         Parameters
         ----------
+        family : WeakLearnerFamily
+            The one that was bound, or one of its `candidates`.
         context : BindContext
             As it was for `bind`, with another generator or other weights.
 
@@ -468,3 +470,21 @@ class WeakLearnerFamily(BaseEstimator, ABC):
         context : BindContext
         """
         return self.bind(X[rows], context)
+
+    def candidates(self, size: float) -> Sequence[Self]:
+        """Return families among which, and this one, a default fit chooses by the data; optional.
+
+        Holdout runs decide. Deeper trees are an example.
+
+        Parameters
+        ----------
+        size : float
+            See `BindContext.size`.
+
+        Returns
+        -------
+        sequence of WeakLearnerFamily
+            Of the same class and capabilities. Their coordinators describe and bind partitions as
+            that of this family does. None by default.
+        """
+        return ()

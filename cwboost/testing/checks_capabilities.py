@@ -11,6 +11,7 @@ from cwboost.families.contract import BindContext
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import Chosen, ChosenDivision, PartitionContext, PartitionWeights
 from cwboost.families.sealing.forms import check_forms
+from cwboost.families.sealing.pricer import candidates_of
 from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import weight_scales
 from cwboost.testing.material import (
@@ -299,6 +300,16 @@ def _check_partitions_of(family, X, weights, what, **facts):
     coordinator = _coordinator(family, parts, facts)
     whole = _OnPartitions(coordinator, [X], what)
     expected = whole.priced(weights)
+    for one in candidates_of(family, len(X)):
+        chooses = _coordinator(one, parts, facts)
+        own, lent = (
+            _OnPartitions(chooses, parts, what, binds=binds).priced(weights)
+            for binds in (chooses, coordinator)
+        )
+        assert same_arrays(own[0], lent[0]), (
+            f"{what}: the candidate {one!r} finds other learners on partitions that the family's "
+            "coordinator has bound"
+        )
     for order in (1, -1):  # further trainings, in rounds of other weights too
         several = _OnPartitions(coordinator, parts, what, order)
         several.priced(weights[::-1])
@@ -315,15 +326,18 @@ def _check_partitions_of(family, X, weights, what, **facts):
 
 
 class _OnPartitions:
-    """Pricers of partitions, and conversations with them whose summaries are merged in an order."""
+    """Pricers of partitions, and conversations with them whose summaries are merged in an order.
 
-    def __init__(self, coordinator, parts, what, order=1):
+    They are bound by the coordinator `binds`, None for the one that converses.
+    """
+
+    def __init__(self, coordinator, parts, what, order=1, binds=None):
         self._coordinator, self._parts, self._what, self._order = coordinator, parts, what, order
         self._ends = np.cumsum([len(part) for part in parts])
         n_total, self._pricers = int(self._ends[-1]), []
         for part, places in zip(parts, np.split(np.arange(n_total), self._ends[:-1])):
             context = PartitionContext(places=places, n_total=n_total)
-            self._pricers.append(_pickled(coordinator).bind(part, context))
+            self._pricers.append(_pickled(binds or coordinator).bind(part, context))
 
     def priced(self, weights):
         """Return learners and edges of a round."""

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from cwboost.families.contract import Pricer, PricingRequest
 from cwboost.families.sealing.forms import check_forms
-from cwboost.families.sealing.pricer import check_division
+from cwboost.families.sealing.pricer import candidates_of, check_division
 from cwboost.testing.material import (
     MOST_CATEGORIES,
     N_TARGETS,
@@ -291,21 +291,31 @@ def check_repeated_pricing(family):
 
 
 def check_rebound(family):
-    """Check that rebound() returns what bind() does, and that the two pricers work side by side."""
+    """Check that rebound() returns what bind() does, and that the pricers work side by side."""
     X = pixels()
-    expected = [bind(family, X, seed=seed) for seed in (0, 1)]
     first = bind(family, X)
-    again = first.rebound(context_of(X, seed=1))
-    if again is None:
+    others = [family, *candidates_of(family, len(X))]
+    again = [first.rebound(one, context_of(X, seed=1)) for one in others]
+    if None in again:
         return
+    expected = [bind(family, X), *(bind(one, X, seed=1) for one in others)]
     for number in range(3):
         weights = boosting_weights(len(X), seed=number)
-        for pricer, own, what in zip((first, again), expected, ("bind()", "rebound()")):
+        for k, (pricer, own) in enumerate(zip((first, *again), expected)):
+            what = "rebound()" if k else "bind()"
             found = answers(family, pricer, weights)
             assert_priced(family, found[0], X, weights, f"pricer of {what}")
             assert_same_answers(
                 family, answers(family, own, weights), found, f"round {number} of {what}"
             )
+
+
+def check_candidates(family):
+    """Check that candidates are families of the same kind and capabilities, which price."""
+    X, weights = pixels(), boosting_weights(len(pixels()))
+    for one in candidates_of(family, len(X)):
+        priced = bind(one, X).price(weights, WHOLE)
+        assert_priced(one, priced, X, weights, f"candidate {one!r}")
 
 
 def check_bind_rows(family):

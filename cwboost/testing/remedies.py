@@ -58,6 +58,7 @@ REMEDIES = {
     "check_determinism": "Add in one fixed order, or declare deterministic=False.",
     "check_number_of_targets": "Price each row of weights, len(weights) in all, for itself.",
     "check_rebound": "Return a new pricer that draws from context.random_state, or None.",
+    "check_candidates": "Return clones of the family, with other values of its parameters.",
     "check_bind_rows": "Take X[rows] in their order, or leave bind_rows to the base class.",
     "check_fit_rows": "Take X[rows] in their order, or leave fit_rows to the base class.",
     "check_repeated_pricing": "Return new arrays from every call of price.",

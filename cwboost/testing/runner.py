@@ -49,6 +49,7 @@ OWN_WIDTHS |= {"check_sparse_memory", "check_interactions"}
 # A check of a claim applies only to a family that makes the claim.
 CLAIM_OF_CHECK = {
     "check_bind_rows": "bind_rows",
+    "check_candidates": "candidates",
     "check_categories": "max_categories",
     "check_determinism": "deterministic",
     "check_exact_at_scale": "exact",
@@ -173,8 +174,9 @@ def _claims(family: WeakLearnerFamily) -> set[str]:
         claims.add("exact")
     if type(pricer).rebound is not Pricer.rebound:
         claims.add("rebound")
-    if type(family).bind_rows is not WeakLearnerFamily.bind_rows:
-        claims.add("bind_rows")
+    for name in "bind_rows", "candidates":
+        if getattr(type(family), name) is not getattr(WeakLearnerFamily, name):
+            claims.add(name)
     if isinstance(family, PartitionedFamily):
         with suppress(TypeError, ValueError):  # what refuses partitions does not claim them
             family.check_partitioned()

@@ -16,7 +16,7 @@ class DrawingPricer(cwboost.Pricer):
         self._n_drawn = n_drawn
         self._random_state = context.random_state
 
-    def rebound(self, context):
+    def rebound(self, family, context):
         other = copy(self)
         other._random_state = context.random_state
         return other

@@ -5,6 +5,7 @@ from copy import copy
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.base import clone
 
 import cwboost
 from cwboost.kernels import (
@@ -27,6 +28,10 @@ MOST_DRAWN = 64
 DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 5, 2048, 1.5
 """Depth "auto" up to this number of examples, and what each doubling adds."""
 
+MORE_DEPTH, DEEPEST = 4, 16
+"""What a default fit tries beside depth "auto", up to the second depth: classes with little noise
+want it."""
+
 LEAF_WEIGHT, FEWEST_LEAVES = 20, 25
 """Least weight of a leaf, if there is enough for the second number of leaves."""
 
@@ -47,7 +52,8 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_depth : int, "auto" or None, default="auto"
         Largest number of comparisons between the root and a leaf; None sets no limit. "auto" is 5
         up to 2,048 examples, and 1.5 more for every doubling of them, rounded: 8 with 8,000, 12
-        with 50,000, and 15 with 200,000.
+        with 50,000, and 15 with 200,000. If the data choose the number of rounds, up to 60,000
+        examples they also choose between this depth and 4 more.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves, at least 2: the node of largest gain is split first, until the
         tree has this number of leaves. None splits nodes depth first, without a limit.
@@ -155,7 +161,11 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
                 f"{len(sets)}"
             )
         grower = TreeGrower(binned, n_threads=n_threads, sets=sets, **settings)
-        return TreePricer(grower, binned, context)
+        return TreePricer(grower, settings["max_depth"], binned, context)
+
+    def candidates(self, size):
+        depth = self._depth(size) + MORE_DEPTH if self._chooses_depth else NO_LIMIT
+        return (clone(self).set_params(max_depth=depth),) if depth <= DEEPEST else ()
 
     @property
     def asks_once(self):
@@ -179,8 +189,12 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         settings = self._settings(size, bins.n_features)
         return cwboost.TreeCoordinator(bins, settings)
 
+    @property
+    def _chooses_depth(self):
+        return isinstance(self.max_depth, str) and self.max_depth == "auto"
+
     def _depth(self, size):
-        if isinstance(self.max_depth, str) and self.max_depth == "auto":
+        if self._chooses_depth:
             doublings = max(0.0, math.log2(max(1.0, size) / FEW_EXAMPLES))
             return DEPTH + round(DEPTH_PER_DOUBLING * doublings)
         if self.max_depth is None:
@@ -235,16 +249,17 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 class TreePricer(cwboost.Pricer):
     """Trees on one training matrix: one per target, or one whose leaves all targets share."""
 
-    def __init__(self, grower, binned, context):
+    def __init__(self, grower, max_depth, binned, context):
         self.n_samples = binned.n_rows
         self._n_features = binned.n_features
-        self._grower = grower
+        self._grower, self._max_depth = grower, max_depth
         self._random_state = context.random_state
         self._monotonic = context.monotonic
 
     def price(self, weights, request=cwboost.PricingRequest()):
         weights = np.require(weights, np.float64, "A")
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
+        self._grower.max_depth = self._max_depth
         nodes, packed, edges = self._grower.grow(weights, seeds, request.rows, self._monotonic)
         return cwboost.Priced(self._learners(nodes), packed, edges)
 
@@ -252,14 +267,16 @@ class TreePricer(cwboost.Pricer):
         weights = np.require(weights, np.float64, "A")
         code = cwboost.draw_code(len(weights), self._random_state)
         seed = int(self._random_state.integers(0, 2**64, dtype=np.uint64))
+        self._grower.max_depth = self._max_depth
         nodes, cells = self._grower.divide(weights, code, seed, request.rows)
         return cwboost.Division(self._learners(nodes), cells, len(nodes["feature"]))
 
     def _learners(self, nodes):
         return cwboost.TreeLearners(cwboost.ThresholdTrees.from_nodes(nodes), self._n_features)
 
-    def rebound(self, context):
+    def rebound(self, family, context):
         other = copy(self)
+        other._max_depth = family._depth(context.size or self.n_samples)
         other._random_state, other._monotonic = context.random_state, context.monotonic
         return other
 

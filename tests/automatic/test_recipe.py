@@ -171,11 +171,11 @@ def test_a_holdout_run_takes_longer_steps_and_fewer_rounds(rate):
     y, asked = np.arange(60) % 3, []
     run = fake_run(lambda n: np.eye(3)[y], y)
 
-    def holdout(start, longer):
+    def holdout(family, start, longer):
         asked.append(longer)
         return nullcontext(run)
 
-    plan = SimpleNamespace(learning_rate=rate, n_rounds=40)
+    plan = SimpleNamespace(family=None, learning_rate=rate, n_rounds=40)
     bench = SimpleNamespace(holdout=holdout)
     curve = recipe.holdout_curve(bench, None, plan, False, Clock(0.0))
     (longer,) = asked
@@ -188,8 +188,8 @@ def test_boosting_starts_from_zero_where_that_ends_lower():
     y = np.floor(4 * X[:, :2]).sum(axis=1).astype(int) % 3  # squares, whose corners kernels round
     clf = default().fit(X, y)
     assert clf.init_ is None and clf.probability_scale_ != 2.0
-    rate = clf.learning_rate_
-    same(clf, default(init=None, n_estimators=clf.n_iter_, learning_rate=rate).fit(X, y), X)
+    found = {"n_estimators": clf.n_iter_, "learning_rate": clf.learning_rate_}
+    same(clf, default(weak_learner=clf.family_, init=None, **found).fit(X, y), X)
     n_rounds, p = clf.n_iter_, clf.predict_proba(X)
     with pytest.warns(UserWarning, match="adds no rounds"):
         clf.set_params(warm_start=True).fit(X, y)  # the same choice, by a single holdout run
@@ -197,6 +197,25 @@ def test_boosting_starts_from_zero_where_that_ends_lower():
     np.testing.assert_array_equal(clf.predict_proba(X), p)
     # A given number of rounds leaves no choice.
     assert default(n_estimators=5).fit(X, y).init_ is not None
+
+
+def test_the_data_choose_the_depth():
+    rng = np.random.default_rng(0)
+    X = rng.random((1500, 3))
+    noise, steps = rng.integers(0, 2, 1500), np.floor(5 * X[:, :2]).sum(axis=1).astype(int) % 2
+    deep, shallow = (default(init=None).fit(X, y) for y in (steps, noise))
+    assert (deep.family_.max_depth, shallow.family_.max_depth) == (9, "auto")
+    assert "with TreeFamily(max_depth=9)" in deep.plan_.reasons["family"]
+    assert shallow.plan_.reasons["family"] == "given"  # noise ends training soon
+    found = {"n_estimators": deep.n_iter_, "learning_rate": deep.learning_rate_}
+    same(deep, default(weak_learner=TreeFamily(9), init=None, **found).fit(X, steps), X)
+    # Only with the number of rounds; a training that goes on keeps it.
+    assert default(n_estimators=5, init=None).fit(X, steps).family_.max_depth == "auto"
+    before = deep.decision_function(X)
+    more = {"warm_start": True, "n_estimators": deep.n_iter_ + 5}
+    later = deep.set_params(**more).fit(X, steps)
+    assert later.family_.max_depth == 9 and not np.array_equal(later.decision_function(X), before)
+    np.testing.assert_array_equal([*later.staged_decision_function(X)][-6], before)
 
 
 def test_a_given_scale_is_kept_whoever_decides_on_rounds(halves):
@@ -254,7 +273,7 @@ def test_a_family_that_has_to_bind_again_keeps_X_once():
         def bind_rows(self, X, rows, context):
             alive.append(sum(pricer() is not None for pricer in bound))
             pricer = super().bind_rows(X, rows, context)
-            pricer.rebound = lambda context: None
+            pricer.rebound = lambda family, context: None
             bound.append(weakref.ref(pricer))
             return pricer
 

@@ -336,9 +336,11 @@ FAULTS = {
         (f"{TYPE}\n\ndef bind_rows(self, X, rows, context):\n"
          "    return self.bind(X[np.sort(rows)], context)",
          "bind_rows", "bind_rows of all rows: the learners differ"),
+        (f"{TYPE}\n\ndef candidates(self, size):\n    return ['deeper']",
+         "candidates", "candidates must be of its kind and capabilities, got 'deeper'"),
     ],
     ASKED: [
-        ("def rebound(self, context):\n    return self\n\n" + ASKED,
+        ("def rebound(self, family, context):\n    return self\n\n" + ASKED,
          "rebound", r"round 0 of rebound\(\): the learners differ", HALF),
     ],
     "[self.best(weights)]": [

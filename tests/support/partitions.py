@@ -15,7 +15,7 @@ from cwboost.dask.input.chunks import Chunk, report
 from cwboost.dask.input.encoding import columns_of
 from cwboost.dask.listing import effective_size, listing
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import description, planned, shared_encoding, shared_problem
+from cwboost.dask.problem import coordinator_of, description, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.solvers.schedule import BoostingSettings
 
@@ -64,7 +64,8 @@ def train(
     setup = shared_problem(reports, encoding, C, class_weight)
     setup = replace(setup, size=effective_size(setup, listing(crew, setup, False)))
     descriptions = crew.collect(description, encoding, setup, family)
-    setup = planned(setup, family, descriptions, columns, rng)
+    coordinator = coordinator_of(setup, descriptions, columns, rng, family)
+    setup = replace(setup, coordinator=coordinator)
     crew.bind(setup)
     master = PartitionedMaster(crew, setup, keeps_columns=not settings.stagewise)
     pricer = PartitionedPricer(master, family, rng)

@@ -75,7 +75,7 @@ def test_every_check_finds_a_fault():
 def test_every_capability_has_a_check():
     assert set(CLAIM_OF_CHECK) <= NAMES
     claims = {*Capabilities.__dataclass_fields__, "exact", "partitioned"}
-    claims |= {"bind_rows", "rebound"}
+    claims |= {"bind_rows", "candidates", "rebound"}
     assert set(CLAIM_OF_CHECK.values()) == claims
 
 

@@ -14,6 +14,7 @@ class TreeGrower:
         sets: NDArray[np.bool_] | None = None,
         **settings: object,
     ) -> None: ...
+    max_depth: int
     def grow(
         self,
         weights: NDArray[np.float64],

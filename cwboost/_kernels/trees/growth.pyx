@@ -72,6 +72,15 @@ cdef class TreeGrower:
         self.space = Workspace(binned.bins, binned, n_threads, self.settings.max_features, sets)
         self.space.use(&self.settings)
 
+    @property
+    def max_depth(self):
+        """Largest depth of the trees to come."""
+        return self.settings.max_depth
+
+    @max_depth.setter
+    def max_depth(self, int64_t depth):
+        self.settings.max_depth = depth
+
     def grow(self, weights, seeds, rows=None, monotonic=None):
         """Grow one tree per row of weights.
 

@@ -45,6 +45,18 @@ def bind_family(
     return SealedPricer(pricer, family, sample, context)
 
 
+def candidates_of(family: WeakLearnerFamily, size: float) -> list[WeakLearnerFamily]:
+    """Return the checked candidates of a family, see `WeakLearnerFamily.candidates`."""
+    source = family_source(family)
+    found = list(noted(lambda: f"candidates of {source}", family.candidates, size))
+    for one in found:
+        if type(one) is not type(family) or one.capabilities != family.capabilities:
+            raise FamilyFault(
+                f"{source}: candidates must be of its kind and capabilities, got {one!r}"
+            )
+    return found
+
+
 class SealedPricer(Pricer):
     """A pricer whose results are checked; a breach of the contract raises `FamilyFault`.
 
@@ -97,12 +109,10 @@ class SealedPricer(Pricer):
             self._check_cells(found)
         return found
 
-    def rebound(self, context: BindContext) -> SealedPricer | None:
+    def rebound(self, family: WeakLearnerFamily, context: BindContext) -> SealedPricer | None:
         """See `Pricer.rebound`."""
-        pricer = noted(self._where, self.pricer.rebound, context)
-        if pricer is None:
-            return None
-        return SealedPricer(pricer, self.family, self.sample, context)
+        pricer = noted(self._where, self.pricer.rebound, family, context)
+        return None if pricer is None else SealedPricer(pricer, family, self.sample, context)
 
     def _checked(self, method, weights, request, n_targets: int) -> Priced:
         """Call a method of pricing; check the form of its result, and the outputs if it is due."""
