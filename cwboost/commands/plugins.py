@@ -80,8 +80,8 @@ def _check(plugin, results) -> int:
 def _bench(plugin, args) -> int:
     from cwboost.experiments.plugin_bench import bench_plugin
 
-    for table in bench_plugin(plugin, args.rounds, args.init):
-        print(f"{table}\n", file=args.results, flush=True)
+    for text in bench_plugin(plugin, args.rounds, args.init):
+        print(text, file=args.results, flush=True)
     return 0
 
 

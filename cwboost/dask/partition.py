@@ -14,7 +14,7 @@ from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.row_sampling import draw_rows
 from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.held_out.scores import HeldOutScores
-from cwboost.estimator.problem import NEGLIGIBLE
+from cwboost.estimator.problem import LEFT_OUT
 from cwboost.estimator.resumption import LEARNERS_PER_CHUNK
 from cwboost.families.contract import Division
 from cwboost.families.outputs import pack_outputs
@@ -144,7 +144,7 @@ class Partition:
         """
         self._left_out = np.flatnonzero(np.isin(self._places, places))
         weight = self.weight.copy()
-        weight[self._left_out] *= NEGLIGIBLE
+        weight[self._left_out] *= LEFT_OUT
         self._restart(weight, from_zero)
         self.drop_columns()
         sums = np.array([part.sum() for part in np.split(weight, np.cumsum(self.counts)[:-1])])

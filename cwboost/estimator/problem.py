@@ -17,7 +17,7 @@ from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
 from cwboost.support.weights import check_total, near_one
 
-NEGLIGIBLE = 2.0**-100
+LEFT_OUT = 2.0**-100
 """Factor of the weights of examples that a holdout run leaves out: they count nothing, but their
 scores are followed."""
 
@@ -90,7 +90,7 @@ class Problem:
     def without(self, rows) -> Problem:
         """Return the problem in which some examples count nothing, but have scores."""
         weight = self.weight.copy()
-        weight[rows] *= NEGLIGIBLE
+        weight[rows] *= LEFT_OUT
         return replace(self, weight=weight)
 
     def master(self, C: float, n_threads: int, shared: bool = False) -> RestrictedMaster:

@@ -35,7 +35,7 @@ Plugin = WeakLearnerFamily | InitModel
 
 
 def bench_plugin(plugin: Plugin, rounds: int, init: str | None = None) -> Iterator[str]:
-    """Yield one table per bundled set: errors, log losses, times.
+    """Yield per bundled set a title, and after some time a table: errors, log losses, times.
 
     Every model but the default, which chooses its own, does the given `rounds` and starts from
     `init`; for an init model, this is what it is compared with instead. Numbers are means over
@@ -53,11 +53,11 @@ def bench_plugin(plugin: Plugin, rounds: int, init: str | None = None) -> Iterat
         models = _models(plugin, rounds, init)
         for model in models.values():
             model.set_params(categorical_features=categorical)
-        head = f"{name}: {len(y):,} examples, a quarter of them for the test, {N_SPLITS} splits"
+        yield f"{name}: {len(y):,} examples, a quarter of them for the test, {N_SPLITS} splits"
         try:
-            yield f"{head}\n{_table(models, X, y)}"
+            yield f"{_table(models, X, y)}\n"
         except ValueError as error:
-            yield f"{head}\n{plugin!r} refuses: {error}"
+            yield f"{plugin!r} refuses: {error}\n"
 
 
 def _models(plugin: Plugin, rounds: int, init: str | None) -> dict[str, CWBoostClassifier]:

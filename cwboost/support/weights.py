@@ -4,7 +4,7 @@ import numpy as np
 
 from cwboost.support.checks import unmasked
 
-NEGLIGIBLE = 1e-6
+ABSENT = 1e-6
 """Examples of less than this fraction of the mean weight are as good as absent."""
 
 
@@ -51,7 +51,7 @@ def effective_size(weight: np.ndarray) -> float:
     A weight is a count: the size grows with the weights of a few examples as with copies of them.
     A common factor of all weights does not change it.
     """
-    ordinary = np.median(weight[weight > NEGLIGIBLE * weight.mean()])
+    ordinary = np.median(weight[weight > ABSENT * weight.mean()])
     return float(weight.sum() / ordinary)
 
 

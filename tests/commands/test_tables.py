@@ -154,7 +154,7 @@ ERRORS = [
     ("3,1\n", LAST | {"drop": ["c"]}, "got 'c'; it has no header line"),
     ("3,1\n", {"label": "2"}, r"--label must be a name or in -2\.\.1, got '2'"),
     ("a,b\n1,2\n", {"drop": ["z"]}, "--drop must be a name or in .*, got 'z'"),
-    ("x\ny\nx\n", {"label": "0"}, "must have 1 features, got 0 .*--sep sets the separator"),
+    ("x\ny\nx\n", {"label": "0"}, "must have 1 feature or more, got 0 .*--sep sets the separator"),
     *(("1,2,3\n", LAST | left_out, "column 2 must not be left out: it is the label")
       for left_out in ({"drop": ["2"]}, {"groups": "2"}, {"time": "2"})),
     ("a,a_hour,b\n1,2,3\n", B | {"dates": ["a"]}, r"must make new names for .*, got \['a_hour'\]"),

@@ -115,7 +115,8 @@ def _choose(stored: Stored, options: Options):
     n_features = trained.n_features if trained else max(len(features), 1)
     if len(features) != n_features:
         advice = "--label names the label, such as --label -1; --sep sets the separator"
-        raise stored.error(f"must have {n_features} features, got {len(features)} ({advice})")
+        wanted = "1 feature or more" if trained is None else f"{n_features} features"
+        raise stored.error(f"must have {wanted}, got {len(features)} ({advice})")
     return label, features
 
 
