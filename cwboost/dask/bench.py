@@ -54,6 +54,7 @@ class PartitionedBench:
         self, client, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
     ):
         self._wanted, self.previous = wanted, previous
+        self._bound: WeakLearnerFamily | None = None
         self._rng = generator_of(wanted.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
         X, y, weight = arguments.X, arguments.y, arguments.sample_weight
@@ -225,9 +226,11 @@ class PartitionedBench:
     def _bind(self, family: WeakLearnerFamily, start: Start) -> None:
         """Bind the partitions, at the first call, with the base scores of a start.
 
-        The coordinators of a family's candidates bind alike.
+        The coordinators of a family's candidates bind alike: another one takes over.
         """
-        coordinator = self._coordinator_of(family)
+        if family is self._bound:
+            return
+        self._bound, coordinator = family, self._coordinator_of(family)
         if self._crew.coordinator is None:
             own = {} if start.base is None else start.scores
             previous = None if self.previous is None else self.previous.model.ensemble
