@@ -50,7 +50,7 @@ def _summary(classifier, C: float | None) -> dict:
     """Return the facts about a model by name, with the last values of its history."""
     summary = {
         "classifier": " ".join(repr(classifier).split()),
-        "weak_learner": classifier.family_.name,
+        "weak_learner": " ".join(repr(classifier.family_).split()),
         "features": classifier.n_features_in_,
         "classes": len(classifier.classes_),
         "rounds": classifier.ensemble_.n_rounds,

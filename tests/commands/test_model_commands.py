@@ -38,7 +38,7 @@ def output(capsys, *arguments):
 def test_inspect(saved, halves, capsys):
     model, path, _ = saved
     found = json.loads(output(capsys, "inspect", path, "--json", "--top", 4))
-    assert found["summary"]["rounds"] == 15 and found["summary"]["weak_learner"] == "stump"
+    assert found["summary"]["rounds"] == 15 and found["summary"]["weak_learner"] == "StumpFamily()"
     for parameter in ("correction='total'", "n_estimators=15", "random_state=0"):
         assert parameter in found["summary"]["classifier"]
     assert found["summary"]["gap"] == model.history_["gap"][-1] / model.history_["objective"][-1]
