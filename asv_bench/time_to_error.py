@@ -180,20 +180,20 @@ GRID = {
         [
             {},
             {"learning_rate": 0.1},
-            {"learning_rate": 0.1, "max_depth": 6, "init": None},
             *(
-                {"learning_rate": 0.3, "max_depth": depth, "init": None}
-                for depth in ("auto", 6, 16)
+                {"learning_rate": rate, "max_depth": depth, "init": None}
+                for rate in (0.1, 0.3)
+                for depth in ("auto", 4, 16)
             ),
         ],
     ),
-    "LightGBM": (lightgbm, "lightgbm", [{"num_leaves": n} for n in (31, 127)]),
-    "XGBoost": (xgboost, "xgboost", [{"max_depth": n} for n in (6, 10)]),
-    "CatBoost": (catboost, "catboost", [{"depth": n} for n in (6, 8)]),
+    "LightGBM": (lightgbm, "lightgbm", [{"num_leaves": n} for n in (31, 15, 127)]),
+    "XGBoost": (xgboost, "xgboost", [{"max_depth": n} for n in (6, 4, 10)]),
+    "CatBoost": (catboost, "catboost", [{"depth": n} for n in (6, 4, 8)]),
     "HistGradientBoosting": (
         hist_gradient_boosting,
         "scikit-learn",
-        [{"max_leaf_nodes": n} for n in (31, 127)],
+        [{"max_leaf_nodes": n} for n in (31, 15, 127)],
     ),
 }
 """By package: its curve, the distribution that has a version, and the settings; the first one is
