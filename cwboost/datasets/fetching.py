@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tarfile
 import tempfile
 from pathlib import Path
 
@@ -78,12 +79,26 @@ def _download(url: str, known_hash: str | None, folder: Path, quiet: bool) -> No
         raise OSError(f"{url}: the download failed: {error}") from error
     if name.endswith((".zip", ".tar.gz")):
         archive = folder / name
-        safely = {} if archive.suffix == ".zip" else {"filter": "data"}
         try:
-            shutil.unpack_archive(archive, folder, **safely)
+            if archive.suffix == ".zip":
+                shutil.unpack_archive(archive, folder)
+            else:
+                _unpack_tar(archive, folder)
         except Exception as error:  # zipfile and tarfile raise a dozen kinds for damaged files
             raise ValueError(f"{url}: the archive cannot be unpacked: {error}") from error
         archive.unlink()
+
+
+def _unpack_tar(archive: Path, folder: Path) -> None:
+    """Unpack the files of a TAR archive. Python has filters for this from 3.11.4 on only."""
+    with tarfile.open(archive) as opened:
+        for member in filter(tarfile.TarInfo.isfile, opened):
+            path = (folder / member.name).resolve()
+            if not path.is_relative_to(folder.resolve()):
+                raise ValueError(f"it has a file outside its folder, {member.name!r}")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                shutil.copyfileobj(opened.extractfile(member), file)
 
 
 def overview(data_dir) -> list[tuple[str, str, str, str]]:
