@@ -15,7 +15,7 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
+import zipfile
 from pathlib import Path
 from statistics import median
 
@@ -45,8 +45,8 @@ def build(revision):
     commit = _git("rev-parse", "--verify", f"{revision}^{{commit}}").decode().strip()
     site, source = BUILDS / commit / "site", BUILDS / commit / "source"
     if not site.exists():
-        with tarfile.open(fileobj=io.BytesIO(_git("archive", commit))) as archive:
-            archive.extractall(source, filter="data")
+        with zipfile.ZipFile(io.BytesIO(_git("archive", "--format=zip", commit))) as archive:
+            archive.extractall(source)
         pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
         subprocess.run([*pip, "--target", str(site), str(source)], check=True)
     return site
