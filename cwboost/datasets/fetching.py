@@ -90,15 +90,14 @@ def _download(url: str, known_hash: str | None, folder: Path, quiet: bool) -> No
 
 
 def _unpack_tar(archive: Path, folder: Path) -> None:
-    """Unpack the files of a TAR archive. Python has filters for this from 3.11.4 on only."""
+    """Unpack the files of a TAR archive. Up to 3.11.3, Python has no filter that checks them."""
     with tarfile.open(archive) as opened:
-        for member in filter(tarfile.TarInfo.isfile, opened):
-            path = (folder / member.name).resolve()
-            if not path.is_relative_to(folder.resolve()):
-                raise ValueError(f"it has a file outside its folder, {member.name!r}")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("wb") as file:
-                shutil.copyfileobj(opened.extractfile(member), file)
+        opened.extraction_filter = getattr(tarfile, "data_filter", None)
+        files = list(filter(tarfile.TarInfo.isfile, opened))
+        for one in files:
+            if not (folder / one.name).resolve().is_relative_to(folder.resolve()):
+                raise ValueError(f"it has a file outside its folder, {one.name!r}")
+        opened.extractall(folder, files)
 
 
 def overview(data_dir) -> list[tuple[str, str, str, str]]:
