@@ -161,7 +161,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
                 f"{len(sets)}"
             )
         grower = TreeGrower(binned, n_threads=n_threads, sets=sets, **settings)
-        return TreePricer(grower, settings["max_depth"], binned, context)
+        return TreePricer(grower, binned, context)
 
     def candidates(self, size):
         depth = self._depth(size) + MORE_DEPTH if self._chooses_depth else NO_LIMIT
@@ -249,10 +249,10 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 class TreePricer(cwboost.Pricer):
     """Trees on one training matrix: one per target, or one whose leaves all targets share."""
 
-    def __init__(self, grower, max_depth, binned, context):
+    def __init__(self, grower, binned, context):
         self.n_samples = binned.n_rows
         self._n_features = binned.n_features
-        self._grower, self._max_depth = grower, max_depth
+        self._grower, self._max_depth = grower, grower.max_depth
         self._random_state = context.random_state
         self._monotonic = context.monotonic
 

@@ -133,7 +133,7 @@ cdef int64_t partition(
     const uint8_t *codes, const TreeNode *split, Work *work, const Node *node
 ) noexcept nogil:
     """Move the rows of a node that go right behind the others; return how many go left."""
-    cdef int64_t n = node.end - node.start, n_parts = work.n_team, n_left = 0, k, first, n_own
+    cdef int64_t n = node.end - node.start, n_parts = work.n_team, n_left = 0, k, first, end
     cdef int32_t *rows = work.rows + node.start
     cdef double *weights = work.weights + node.start
     cdef Work *own
@@ -141,17 +141,17 @@ cdef int64_t partition(
         return cwb_partition(codes, split.first, split.width, rows, weights, n, work.scratch_rows,
                              work.scratch_weights)
     for k in prange(n_parts, num_threads=work.n_team, schedule="static"):
-        first, n_own = n * k // n_parts, n * (k + 1) // n_parts - n * k // n_parts
+        first, end = n * k // n_parts, n * (k + 1) // n_parts
         work.team[k].n_left = cwb_partition_part(
-            codes, split.first, split.width, rows + first, weights + first, n_own,
+            codes, split.first, split.width, rows + first, weights + first, end - first,
             work.scratch_rows + first, work.scratch_weights + first)
     for k in range(n_parts):
         own = work.team + k
         own.left, own.right = n_left, n * k // n_parts - n_left
         n_left += own.n_left
     for k in prange(n_parts, num_threads=work.n_team, schedule="static"):
-        first, n_own = n * k // n_parts, n * (k + 1) // n_parts - n * k // n_parts
-        cwb_place_part(work.scratch_rows + first, work.scratch_weights + first, n_own,
+        first, end = n * k // n_parts, n * (k + 1) // n_parts
+        cwb_place_part(work.scratch_rows + first, work.scratch_weights + first, end - first,
                        work.team[k].n_left, rows, weights, work.team[k].left,
                        n_left + work.team[k].right)
     return n_left

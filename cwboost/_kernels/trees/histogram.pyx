@@ -19,7 +19,7 @@ cdef extern from "trees/histogram.h" nogil:
                            int64_t n_rows, int32_t n_bins, cwb_pair *hist, cwb_scan *scan)
 
 cdef enum:
-    ROWS_OF_PART = 2048  # of which a thread makes histograms at least, if some share a node
+    ROWS_OF_PART = 2048  # that a thread takes at least, if some share a node
 
 
 cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil:
@@ -58,7 +58,7 @@ cdef bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nog
 
 
 cdef bint is_shared(const Work *work, const Node *node) noexcept nogil:
-    """Return True if a team makes the histograms of a node."""
+    """Return True if a team shares the rows of a node."""
     return work.n_team > 0 and node.end - node.start >= work.n_team * ROWS_OF_PART
 
 
