@@ -97,8 +97,7 @@ def _first_family(wanted: Parameters, bench) -> WeakLearnerFamily:
     if bench.previous is None:
         return wanted.family
     before = bench.previous.schema.family.get_params()
-    found = [one for one in bench.candidates if one.get_params() == before]
-    return [*found, wanted.family][0]
+    return next((one for one in bench.candidates if one.get_params() == before), wanted.family)
 
 
 def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:

@@ -215,7 +215,7 @@ class PartitionedBench:
             wanted,
             plan.because("place", self._crew.place),
             training=training,
-            schema=replace(self._schema, family=plan.family),
+            schema=self._schema,
             classes=classes,
             base=start.base,
             constraints={},

@@ -50,11 +50,13 @@ class Bench:
         init_rng, self._holdout_rng = self._rng.spawn(2)
         self._init_models = InitFitter(init_rng, wanted.n_threads, schema.facts())
         n_priced = wanted.family.capabilities.n_priced(len(problem.classes))
-        self._binder = Binder(schema, problem, n_priced, wanted.n_threads, wanted.constraints)
+        releases = previous is None and not wanted.keeps_state
+        self._binder = Binder(
+            schema, problem, n_priced, wanted.n_threads, wanted.constraints, releases
+        )
         if previous is not None:
             constraints = self._binder.constraints
             check_continues(previous, schema, problem.classes, constraints, wanted.divides)
-        self._releases = previous is None and not wanted.keeps_state
 
     def __enter__(self) -> Bench:
         return self
@@ -112,7 +114,7 @@ class Bench:
         for split in splits:
             own = problem.without(split.left_out)
             master = own.master(settings.C, self._wanted.n_threads)
-            pricer = self._binder.bind(family, own, rng, self._releases)
+            pricer = self._binder.bind(family, own, rng)
             trainings.append(ColumnGeneration(pricer, master, settings, rng))
 
         def scores() -> np.ndarray:
@@ -134,7 +136,7 @@ class Bench:
             metric=plan.metric,
             base=start.base,
         )
-        pricer = self._binder.bind(plan.family, problem, self._rng, self._releases)
+        pricer = self._binder.bind(plan.family, problem, self._rng)
         master = problem.master(settings.C, wanted.n_threads)
         training = ColumnGeneration(pricer, master, settings, self._rng, held_out)
         # This takes a pass over all data, so do it only if a continuation may need it.
@@ -149,7 +151,7 @@ class Bench:
             wanted,
             plan,
             training=training,
-            schema=replace(self._schema, family=plan.family),
+            schema=self._schema,
             classes=problem.classes,
             base=start.base,
             constraints=self._binder.constraints,
@@ -163,7 +165,7 @@ class Bench:
 
 
 def planned_loop(
-    outcome: type[BoostingOutcome], wanted: Parameters, plan: Plan, *, training, **facts
+    outcome: type[BoostingOutcome], wanted: Parameters, plan: Plan, *, training, schema, **facts
 ) -> RoundLoop:
     """Return the loop of a planned training; `facts` are the other fields of its outcome."""
     stopping = None
@@ -174,7 +176,12 @@ def planned_loop(
         training=training,
         n_rounds=max(plan.n_rounds, training.n_rounds),
         outcome=outcome(
-            training=training, wanted=wanted, plan=plan, early_stopping=stopping, **facts
+            training=training,
+            schema=replace(schema, family=plan.family),
+            wanted=wanted,
+            plan=plan,
+            early_stopping=stopping,
+            **facts,
         ),
         callbacks=list(wanted.callbacks),
         early_stopping=stopping,

@@ -17,7 +17,7 @@ class Binder:
     """Binds a family to `problem`, and its candidates to problems of other weights.
 
     `constraints` are those of the scores, by parameter; the attribute has them in the form of
-    `BindContext`, by its names.
+    `BindContext`, by its names. With `releases`, X goes as soon as the family needs it no more.
     """
 
     def __init__(
@@ -27,20 +27,17 @@ class Binder:
         n_targets: int,
         n_threads: int,
         constraints: Mapping[str, Any] = MappingProxyType({}),
+        releases: bool = False,
     ):
         self.size, self._weight = effective_size(problem.weight), problem.weight
         self._schema = schema
         self._n_targets, self._n_threads = n_targets, n_threads
         self.constraints = read_constraints(constraints, schema, problem.classes, n_targets)
+        self._releases = releases
         self._first: SealedPricer | None = None
 
-    def bind(
-        self, family: WeakLearnerFamily, problem: Problem, rng, releases: bool = False
-    ) -> SealedPricer:
-        """Return a pricer of the problem's examples and weights.
-
-        With `releases`, X goes as soon as the family needs it no more.
-        """
+    def bind(self, family: WeakLearnerFamily, problem: Problem, rng) -> SealedPricer:
+        """Return a pricer of the problem's examples and weights."""
         context = self._context(problem, rng)
         again = None if self._first is None else self._first.rebound(family, context)
         if again is not None:
@@ -48,7 +45,7 @@ class Binder:
         self._first = None  # and with it what it keeps of X
         X, rows = problem.holder.X, problem.rows
         first = bind_family(family, X, context, rows, self._weight)
-        if releases and first.rebound(family, context) is not None:
+        if self._releases and first.rebound(family, context) is not None:
             problem.holder.release()
         self._first = first
         return first

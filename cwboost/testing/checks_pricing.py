@@ -312,7 +312,8 @@ def check_rebound(family):
 
 def check_candidates(family):
     """Check that candidates are families of the same kind and capabilities, which price."""
-    X, weights = pixels(), boosting_weights(len(pixels()))
+    X = pixels()
+    weights = boosting_weights(len(X))
     for one in candidates_of(family, len(X)):
         priced = bind(one, X).price(weights, WHOLE)
         assert_priced(one, priced, X, weights, f"candidate {one!r}")
