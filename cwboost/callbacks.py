@@ -17,8 +17,8 @@ from cwboost.support.files import append, check_path, replacing
 if TYPE_CHECKING:
     import optuna
 
-    from cwboost.estimator.rounds import RoundState
     from cwboost.support.types import FilePath
+    from cwboost.training.rounds import RoundState
 
 __all__ = ["CSVLog", "Checkpoint", "OptunaPruning", "ProgressBar", "TimeLimit"]
 

@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cwboost.automatic import recipe
-from cwboost.estimator.base import BoostingClassifier
-from cwboost.estimator.bench import Bench
-from cwboost.estimator.examples import Arguments
-from cwboost.estimator.fitting import Fitting
-from cwboost.estimator.parameters import Parameters
-from cwboost.estimator.refitting import check_has_leaves, refitted
-from cwboost.estimator.resumption import PreviousFit, previous_fit
-from cwboost.estimator.sklearn_callbacks import with_callbacks
-from cwboost.estimator.thinning import checked_Cs, thinned
+from cwboost.base import BoostingClassifier
+from cwboost.input.examples import Arguments
+from cwboost.recipe import recipe
+from cwboost.recipe.parameters import Parameters
+from cwboost.training.bench import Bench
+from cwboost.training.fitting import Fitting
+from cwboost.training.refitting import check_has_leaves, refitted
+from cwboost.training.resumption import PreviousFit, previous_fit
+from cwboost.training.sklearn_callbacks import with_callbacks
+from cwboost.training.thinning import checked_Cs, thinned
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from sklearn.base import ClassifierMixin
     from typing_extensions import Self
 
-    from cwboost.estimator.clock import Clock
-    from cwboost.estimator.rounds import RoundLoop
     from cwboost.families.contract import WeakLearnerFamily
     from cwboost.families.init_contract import InitModel
+    from cwboost.support.clock import Clock
     from cwboost.support.types import Features
+    from cwboost.training.rounds import RoundLoop
 
 
 class CWBoostClassifier(BoostingClassifier):

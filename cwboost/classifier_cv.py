@@ -15,15 +15,15 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from cwboost.automatic.constants import ROUNDS
+from cwboost.calibration.metrics import is_scorer, takes_weight
 from cwboost.classifier import CWBoostClassifier
-from cwboost.estimator.checks import check_auto, check_Cs
-from cwboost.estimator.examples import Arguments
-from cwboost.estimator.held_out.metrics import is_scorer, takes_weight
-from cwboost.estimator.input.columns import as_columns
-from cwboost.estimator.input.labels import read_labels
-from cwboost.estimator.parameters import Parameters
-from cwboost.estimator.splits import folds
+from cwboost.input.checks import check_auto, check_Cs
+from cwboost.input.columns import as_columns
+from cwboost.input.examples import Arguments
+from cwboost.input.labels import read_labels
+from cwboost.input.splits import folds
+from cwboost.recipe.constants import ROUNDS
+from cwboost.recipe.parameters import Parameters
 from cwboost.support.weights import check_weight
 
 if TYPE_CHECKING:

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cwboost.estimator.checks import check_choice
-from cwboost.estimator.export_rules import rule_of
+from cwboost.ensemble.export_rules import rule_of
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.families.joined_trees import plain_features
+from cwboost.input.checks import check_choice
 from cwboost.kernels import log
 from cwboost.support.extras import extra
 
 if TYPE_CHECKING:
     import onnx
 
-    from cwboost.estimator.base import BoostingClassifier
+    from cwboost.base import BoostingClassifier
     from cwboost.kernels import CategorySets
 
 OPSET, ML_OPSET = 17, 3

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from cwboost.ensemble.export_rules import require_votes, rule_of
 from cwboost.ensemble.shapley import node_counts
-from cwboost.estimator.export_rules import require_votes, rule_of
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.support.extras import extra
 
 if TYPE_CHECKING:
     import treelite
 
-    from cwboost.estimator.base import BoostingClassifier
+    from cwboost.base import BoostingClassifier
     from cwboost.support.types import Features
 
 

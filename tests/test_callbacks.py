@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 
 from cwboost import AdaBoostMHClassifier, CWBoostClassifier, load_model
 from cwboost.callbacks import Checkpoint, CSVLog, OptunaPruning, ProgressBar, TimeLimit
-from cwboost.estimator import rounds
+from cwboost.training import rounds
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:400], Y[:400]

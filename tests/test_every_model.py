@@ -24,9 +24,9 @@ from cwboost import (
     register_family,
     to_onnx,
 )
+from cwboost.base import BoostingClassifier
 from cwboost.cli import main
 from cwboost.ensemble.inspection import is_additive
-from cwboost.estimator.base import BoostingClassifier
 from cwboost.families.registry import WEAK_LEARNERS
 
 rng = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 import cwboost
 from cwboost import CWBoostClassifier, to_onnx
-from cwboost.estimator.base import BoostingClassifier
+from cwboost.base import BoostingClassifier
 
 pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")

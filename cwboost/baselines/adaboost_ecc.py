@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
-from cwboost.estimator.examples import Examples
-from cwboost.estimator.export_rules import export_rule
+from cwboost.ensemble.export_rules import export_rule
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.outputs import unpack_outputs
+from cwboost.input.examples import Examples
 from cwboost.kernels import exp, log
 from cwboost.support.checks import check_number
 

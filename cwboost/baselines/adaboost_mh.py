@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
-from cwboost.estimator.examples import Examples
-from cwboost.estimator.export_rules import export_rule
+from cwboost.ensemble.export_rules import export_rule
 from cwboost.families.contract import WeakLearnerFamily
+from cwboost.input.examples import Examples
 from cwboost.kernels import exp, log
 
 

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
-from cwboost.estimator.checks import generator_of
-from cwboost.estimator.examples import Examples
-from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.outcome import ModelOutcome
+from cwboost.ensemble.export_rules import export_rule
 from cwboost.families.contract import WeakLearnerFamily
+from cwboost.input.checks import generator_of
+from cwboost.input.examples import Examples
 from cwboost.kernels import exp, log
 from cwboost.support.checks import check_number
+from cwboost.training.outcome import ModelOutcome
 
 
 def decode(code, scores) -> np.ndarray:

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 from numpy.typing import ArrayLike
 
-from cwboost.estimator.base import BoostingClassifier
-from cwboost.estimator.binding import Binder
-from cwboost.estimator.checks import (
+from cwboost.base import BoostingClassifier
+from cwboost.families.sealing.pricer import SealedPricer
+from cwboost.input.checks import (
     check_callbacks,
     check_n_jobs,
     check_verbose,
     generator_of,
 )
-from cwboost.estimator.examples import Arguments, Examples
-from cwboost.estimator.fitting import Fitting
-from cwboost.estimator.outcome import ModelOutcome
-from cwboost.estimator.rounds import RoundLoop
-from cwboost.estimator.sklearn_callbacks import with_callbacks
-from cwboost.families.sealing.pricer import SealedPricer
+from cwboost.input.examples import Arguments, Examples
 from cwboost.support.checks import check_number
 from cwboost.support.types import Features
+from cwboost.training.binding import Binder
+from cwboost.training.fitting import Fitting
+from cwboost.training.outcome import ModelOutcome
+from cwboost.training.rounds import RoundLoop
+from cwboost.training.sklearn_callbacks import with_callbacks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -68,7 +68,7 @@ class BaselineClassifier(BoostingClassifier):
         check_verbose(self.verbose)
 
     def _training(self, examples: Examples, rng):
-        """Return the training on the examples, see `cwboost.estimator.rounds.Training`."""
+        """Return the training on the examples, see `cwboost.training.rounds.Training`."""
         raise NotImplementedError
 
     def _bind(self, examples: Examples, rng, n_targets: int) -> SealedPricer:

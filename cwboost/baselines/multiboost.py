@@ -9,18 +9,18 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from cwboost.baselines.base import BaselineClassifier
-from cwboost.column_generation import PAYS, ColumnGeneration
-from cwboost.estimator.checks import check_choice, check_n_jobs
-from cwboost.estimator.examples import Examples
-from cwboost.estimator.held_out.calibration import predict_prior
-from cwboost.estimator.held_out.scores import held_out_scores
-from cwboost.estimator.outcome import ModelOutcome
+from cwboost.calibration.calibration import predict_prior
+from cwboost.calibration.scores import held_out_scores
 from cwboost.families.contract import WeakLearnerFamily
+from cwboost.input.checks import check_choice, check_n_jobs
+from cwboost.input.examples import Examples
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.schedule import BoostingSettings
 from cwboost.support.checks import check_number
 from cwboost.support.warnings import warn_caller
+from cwboost.training.column_generation import PAYS, ColumnGeneration
+from cwboost.training.outcome import ModelOutcome
 
 POLISH = 1e-3
 """Fraction of ``gap_tol`` to which L-BFGS-B goes on when no column pays."""

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from cwboost.calibration.scores import held_out_scores
 from cwboost.ensemble.growing import GrowingEnsemble
-from cwboost.estimator.examples import Examples
-from cwboost.estimator.held_out.scores import held_out_scores
 from cwboost.families.contract import Priced
 from cwboost.families.sealing.pricer import SealedPricer
+from cwboost.input.examples import Examples
 from cwboost.kernels import exp, log
 
 NO_EDGE = 1e-12

@@ -5,7 +5,7 @@ import numpy as np
 from cwboost.commands import CommandError, InputPath, check_jobs
 from cwboost.commands._tables.options import Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
-from cwboost.estimator.input.columns import listed, quoted
+from cwboost.input.columns import listed, quoted
 
 
 def add_model_arguments(parser, default_label: str) -> None:

@@ -31,8 +31,8 @@ from cwboost.commands._models import known_labels
 from cwboost.commands._tables.npz import has_test_part
 from cwboost.commands._tables.options import Table, Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
-from cwboost.estimator.input.categories import categorical_places
-from cwboost.estimator.input.columns import as_columns, quoted
+from cwboost.input.categories import categorical_places
+from cwboost.input.columns import as_columns, quoted
 from cwboost.support.extras import install
 
 # Why training ended before the last round, by the classifier's `stop_reason_`.
@@ -252,8 +252,8 @@ def _held_out(args, table, share: float, argument: str) -> tuple[Table, Table]:
 
     The share is the last part of time, or whole groups, or drawn by class.
     """
-    from cwboost.estimator.groups import keys_of_groups
-    from cwboost.estimator.splits import part_of
+    from cwboost.input.groups import keys_of_groups
+    from cwboost.input.splits import part_of
 
     n = len(table.y)
     if args.time is not None:

@@ -15,7 +15,7 @@ import json
 
 from cwboost.commands import CommandError, InputPath
 from cwboost.commands._models import load
-from cwboost.estimator.parameters import Parameters
+from cwboost.recipe.parameters import Parameters
 from cwboost.support.columns import aligned
 
 TOP = 10
@@ -98,7 +98,7 @@ def _importances(classifier, top: int) -> list[dict] | None:
 def _strongest(classifier, top: int) -> list[dict]:
     """Return the weak learners of largest coefficients, each with the class it votes for."""
     from cwboost.ensemble import inspection, tables
-    from cwboost.estimator.export_rules import sums_votes
+    from cwboost.ensemble.export_rules import sums_votes
 
     ensemble, labels = classifier.ensemble_, classifier.classes_.tolist()
     if not sums_votes(classifier):

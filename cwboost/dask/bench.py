@@ -1,4 +1,4 @@
-"""The bench of a fit on partitions: see `cwboost.estimator.bench`."""
+"""The bench of a fit on partitions: see `cwboost.training.bench`."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.one_worker import Job, followed_loop
 from cwboost.dask.problem import coordinator_of, description, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
-from cwboost.estimator.bench import planned_loop
-from cwboost.estimator.checks import generator_of
-from cwboost.estimator.clock import Clock
-from cwboost.estimator.examples import VALID, Arguments, names_of_set
-from cwboost.estimator.holdout import HoldoutRun
-from cwboost.estimator.initial import InitFitter, Start
-from cwboost.estimator.input.schema import InputSchema
-from cwboost.estimator.outcome import BoostingOutcome
-from cwboost.estimator.parameters import Parameters
-from cwboost.estimator.plan import Plan
-from cwboost.estimator.problem import check_groups
-from cwboost.estimator.resumption import PreviousFit, check_continues
-from cwboost.estimator.rounds import RoundLoop
-from cwboost.estimator.splits import Split
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
 from cwboost.families.sealing.pricer import candidates_of
+from cwboost.input.checks import generator_of
+from cwboost.input.examples import VALID, Arguments, names_of_set
+from cwboost.input.problem import check_groups
+from cwboost.input.schema import InputSchema
+from cwboost.input.splits import Split
+from cwboost.recipe.holdout import HoldoutRun
+from cwboost.recipe.initial import InitFitter, Start
+from cwboost.recipe.parameters import Parameters
+from cwboost.recipe.plan import Plan
 from cwboost.support.checks import checked_random_state
+from cwboost.support.clock import Clock
+from cwboost.training.bench import planned_loop
+from cwboost.training.outcome import BoostingOutcome
+from cwboost.training.resumption import PreviousFit, check_continues
+from cwboost.training.rounds import RoundLoop
 
 
 class PartitionedBench:
-    """What a fit on partitions works with; the methods are those of `Bench` in `estimator/`.
+    """What a fit on partitions works with; the methods are those of `Bench` in `training/`.
 
     At its end, the workers let go of the partitions.
     """

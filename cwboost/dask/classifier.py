@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.bench import PartitionedBench
 from cwboost.dask.input.collections import predicted
-from cwboost.estimator.clock import Clock
-from cwboost.estimator.examples import Arguments
-from cwboost.estimator.fitting import is_fitted
-from cwboost.estimator.parameters import Parameters
-from cwboost.estimator.resumption import PreviousFit
-from cwboost.estimator.rounds import RoundLoop
+from cwboost.input.examples import Arguments
+from cwboost.recipe.parameters import Parameters
+from cwboost.support.clock import Clock
+from cwboost.training.fitting import is_fitted
+from cwboost.training.resumption import PreviousFit
+from cwboost.training.rounds import RoundLoop
 
 
 class DaskCWBoostClassifier(CWBoostClassifier):

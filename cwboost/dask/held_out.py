@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from cwboost.calibration.calibration import calibrated
+from cwboost.calibration.metrics import Metric
+from cwboost.calibration.scores import held_out_scores
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import joined_set
 from cwboost.dask.master import PartitionedMaster, sum_in_order
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
-from cwboost.estimator.examples import VALID
-from cwboost.estimator.held_out.calibration import calibrated
-from cwboost.estimator.held_out.metrics import Metric
-from cwboost.estimator.held_out.scores import held_out_scores
-from cwboost.estimator.holdout import HoldoutRun
 from cwboost.fitted_model import FittedModel
+from cwboost.input.examples import VALID
+from cwboost.recipe.holdout import HoldoutRun
 from cwboost.solvers.schedule import BoostingSettings
 
 

@@ -8,15 +8,15 @@ from functools import reduce
 import numpy as np
 from scipy import sparse
 
+from cwboost.calibration.scores import HeldOutScores
 from cwboost.dask.input.chunks import Chunk, checked, named
 from cwboost.dask.input.encoding import Encoding
 from cwboost.dask.partition import HeldOutPartition, Partition, given_before
 from cwboost.ensemble.model import Ensemble
-from cwboost.estimator.held_out.scores import HeldOutScores
-from cwboost.estimator.input.labels import encode_labels
 from cwboost.families.partitioned import Coordinator, PartitionContext
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
+from cwboost.input.labels import encode_labels
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk, joined
 from cwboost.dask.listing import Listing
-from cwboost.estimator.groups import keys_of
-from cwboost.estimator.problem import Holder, Problem, keys_if_shared
-from cwboost.estimator.splits import N_FOLDS
 from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
+from cwboost.input.groups import keys_of
+from cwboost.input.problem import Holder, Problem, keys_if_shared
+from cwboost.input.splits import N_FOLDS
 from cwboost.support.samples import evenly_spaced
 
 MOST = 2**14

@@ -7,9 +7,9 @@ import numpy as np
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk
-from cwboost.estimator.groups import keys_of_rows, repeat_few
-from cwboost.estimator.problem import checksum_of, keys_if_shared
-from cwboost.estimator.splits import MOST_LISTED, Split, drawn_splits, listed
+from cwboost.input.groups import keys_of_rows, repeat_few
+from cwboost.input.problem import checksum_of, keys_if_shared
+from cwboost.input.splits import MOST_LISTED, Split, drawn_splits, listed
 from cwboost.support import weights
 
 FEWEST_GROUPS = 20

@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cwboost.automatic import recipe
 from cwboost.dask.crew import PartitionsLost
 from cwboost.dask.input.chunks import Chunk, checked, joined, joined_set, named
 from cwboost.dask.input.encoding import Encoding
-from cwboost.estimator.bench import Bench
-from cwboost.estimator.clock import Clock
-from cwboost.estimator.examples import Examples
-from cwboost.estimator.input.labels import encode_labels
-from cwboost.estimator.input.schema import InputSchema
-from cwboost.estimator.parameters import Parameters
-from cwboost.estimator.problem import sort_by_class
-from cwboost.estimator.resumption import PreviousFit
-from cwboost.estimator.rounds import RoundLoop
+from cwboost.input.examples import Examples
+from cwboost.input.labels import encode_labels
+from cwboost.input.problem import sort_by_class
+from cwboost.input.schema import InputSchema
 from cwboost.kernels import usable_threads
+from cwboost.recipe import recipe
+from cwboost.recipe.parameters import Parameters
+from cwboost.support.clock import Clock
+from cwboost.training.bench import Bench
+from cwboost.training.resumption import PreviousFit
+from cwboost.training.rounds import RoundLoop
 
 SLICE_SECONDS = 1.0
 """Time of the rounds that the client lets the worker do at once: an interrupt waits as long."""

@@ -12,16 +12,16 @@ import numpy as np
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.row_sampling import draw_rows
+from cwboost.calibration.scores import HeldOutScores
 from cwboost.ensemble.model import Ensemble
-from cwboost.estimator.held_out.scores import HeldOutScores
-from cwboost.estimator.problem import LEFT_OUT
-from cwboost.estimator.resumption import LEARNERS_PER_CHUNK
 from cwboost.families.contract import Division
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import PartitionWeights
 from cwboost.families.sealing.pricer import check_division
 from cwboost.families.sealing.sample import read_only
+from cwboost.input.problem import LEFT_OUT
 from cwboost.solvers.row_sampling import sampled
+from cwboost.training.resumption import LEARNERS_PER_CHUNK
 
 KEY_BYTES = 8
 """Bytes of the hash of a column on one partition, by which equal columns are found."""

@@ -6,13 +6,13 @@ from scipy import sparse
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
-from cwboost.estimator.input.categories import in_order_of
-from cwboost.estimator.input.columns import column_label
-from cwboost.estimator.input.schema import categorical_facts
-from cwboost.estimator.problem import PRODUCT, check_classes, class_factors
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.partitioned import Coordinator
+from cwboost.input.categories import in_order_of
+from cwboost.input.columns import column_label
+from cwboost.input.problem import PRODUCT, check_classes, class_factors
+from cwboost.input.schema import categorical_facts
 from cwboost.support.weights import check_total
 
 

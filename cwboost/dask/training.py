@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cwboost.column_generation import ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.partition import SampleOfRows
 from cwboost.families.contract import WeakLearnerFamily, WeakLearners
@@ -14,6 +13,7 @@ from cwboost.families.sealing.pricer import check_learners
 from cwboost.kernels import weight_scales
 from cwboost.solvers.fcd import SolverReport, first_pass
 from cwboost.solvers.lbfgsb import lbfgsb
+from cwboost.training.column_generation import ColumnGeneration
 
 ITERATIONS = 5
 """Iterations of L-BFGS-B for each pass of `max_working_sets`."""

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from cwboost.estimator.input.columns import place_of
-from cwboost.estimator.input.labels import encode_labels
+from cwboost.input.columns import place_of
+from cwboost.input.labels import encode_labels
 from cwboost.plotting.axes import new_axes, values_of
 
 

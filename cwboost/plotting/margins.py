@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cwboost.estimator.input.labels import encode_labels
+from cwboost.input.labels import encode_labels
 from cwboost.plotting.axes import new_axes
 
 

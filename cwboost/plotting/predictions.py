@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.metrics import log_loss
 
-from cwboost.estimator.input.labels import encode_labels
+from cwboost.input.labels import encode_labels
 from cwboost.plotting.axes import new_axes, over_rounds
 
 

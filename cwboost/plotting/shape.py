@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from cwboost.ensemble.export_rules import require_votes
 from cwboost.ensemble.inspection import additive
-from cwboost.estimator.export_rules import require_votes
-from cwboost.estimator.input.columns import place_of
-from cwboost.estimator.input.labels import encode_labels
+from cwboost.input.columns import place_of
+from cwboost.input.labels import encode_labels
 from cwboost.plotting.axes import colours, new_axes, values_of
 
 FEW_ENTRIES = 5

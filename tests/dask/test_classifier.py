@@ -18,12 +18,12 @@ from scipy import sparse  # noqa: E402
 from wave_family import Waves  # noqa: E402
 
 from cwboost import CWBoostClassifier, TreeFamily, load_model  # noqa: E402
-from cwboost.automatic import recipe  # noqa: E402
 from cwboost.callbacks import Checkpoint, TimeLimit  # noqa: E402
 from cwboost.dask import DaskCWBoostClassifier, actors  # noqa: E402
 from cwboost.dask.input.collections import sources  # noqa: E402
 from cwboost.dask.input.encoding import columns_of  # noqa: E402
 from cwboost.datasets import load_vowel  # noqa: E402
+from cwboost.recipe import recipe  # noqa: E402
 
 X, Y = load_vowel(return_X_y=True)
 X, Y = np.round(X[:400], 1).astype(np.float32), np.array([f"vowel {label}" for label in Y[:400]])

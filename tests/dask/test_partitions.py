@@ -13,16 +13,16 @@ from sklearn.dummy import DummyClassifier
 from wave_family import Waves
 
 from cwboost import Division, MixedFamily, ProjectionFamily, SklearnFamily, StumpFamily, TreeFamily
-from cwboost.automatic import recipe
 from cwboost.dask.held_out import holdout_run
 from cwboost.datasets import load_vowel
-from cwboost.estimator.checks import generator_of
-from cwboost.estimator.clock import Clock
-from cwboost.estimator.splits import drawn_splits
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.tree_partitions import PartitionTrees
+from cwboost.input.checks import generator_of
+from cwboost.input.splits import drawn_splits
 from cwboost.master import Master, RestrictedMaster
+from cwboost.recipe import recipe
+from cwboost.support.clock import Clock
 from cwboost.support.weights import effective_size
 
 

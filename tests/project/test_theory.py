@@ -9,7 +9,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import softmax
 
 from cwboost import pack_outputs, solve_master
-from cwboost.estimator.held_out.calibration import LOSS_SCALE
+from cwboost.calibration.calibration import LOSS_SCALE
 from cwboost.master import RestrictedMaster
 
 C = 50.0

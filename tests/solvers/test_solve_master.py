@@ -298,7 +298,7 @@ def test_algorithm_2_as_printed(n_passes):
 
 def test_training_with_algorithm_2_as_printed(monkeypatch):
     calls = []
-    from cwboost import column_generation
+    from cwboost.training import column_generation
 
     def watched(*args, **options):
         calls.append((options["order"], options["subspace_steps"]))

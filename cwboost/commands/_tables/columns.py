@@ -6,7 +6,7 @@ import numpy as np
 
 from cwboost.commands._tables.stored import Stored, called
 from cwboost.commands._tables.words import AMOUNT, DATE, SWAPPED, TIME, numbers, strip
-from cwboost.estimator.input.columns import listed, quoted
+from cwboost.input.columns import listed, quoted
 
 
 def as_feature(stored: Stored, column, decimal: str, for_model: bool):

@@ -8,7 +8,7 @@ from cwboost.commands._tables.columns import as_feature, as_key, as_known_catego
 from cwboost.commands._tables.options import Options, Table
 from cwboost.commands._tables.stored import Stored, called
 from cwboost.commands._tables.words import MISSING, PARTS, strip
-from cwboost.estimator.input.columns import listed, quoted
+from cwboost.input.columns import listed, quoted
 
 INDEX = ("", "Unnamed: 0", "__index_level_0__")
 """Names that pandas gives to an index that has none, when it reads or writes a file."""

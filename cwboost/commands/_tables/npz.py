@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from cwboost.commands._tables.options import Options, Table
-from cwboost.estimator.input.columns import listed
+from cwboost.input.columns import listed
 
 
 def read_npz(path: Path, options: Options) -> Table:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cwboost.commands._tables.options import Options
 from cwboost.commands._tables.words import MISSING, numbers
-from cwboost.estimator.input.columns import listed, quoted
+from cwboost.input.columns import listed, quoted
 from cwboost.support.extras import extra
 
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}

@@ -8,12 +8,12 @@ from dask.sizeof import sizeof
 from scipy import sparse
 
 from cwboost.dask.input.encoding import Encoding
-from cwboost.estimator.examples import HeldOut
-from cwboost.estimator.groups import keys_of
-from cwboost.estimator.input.labels import read_labels
-from cwboost.estimator.problem import check_missing
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.faults import add_note
+from cwboost.input.examples import HeldOut
+from cwboost.input.groups import keys_of
+from cwboost.input.labels import read_labels
+from cwboost.input.problem import check_missing
 from cwboost.support.checks import unmasked
 from cwboost.support.weights import check_total, check_weight, near_one
 
@@ -39,7 +39,7 @@ class Chunk:
         return np.ones(self.n_rows) if self.weight is None else self.weight
 
     def keys(self) -> np.ndarray:
-        """Return the keys of the rows of a checked chunk, see `cwboost.estimator.groups`."""
+        """Return the keys of the rows of a checked chunk, see `cwboost.input.groups`."""
         return keys_of(self.X, self.groups)
 
     def __sizeof__(self) -> int:

@@ -10,13 +10,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _get_feature_names
 
-from cwboost.estimator.input.categories import (
+from cwboost.input.categories import (
     CATEGORY_KINDS,
     by_frequency,
     count_categories,
     encode,
 )
-from cwboost.estimator.input.columns import as_columns, column_label
+from cwboost.input.columns import as_columns, column_label
 from cwboost.kernels import canonical
 from cwboost.support.weights import check_weight
 

@@ -1,0 +1,108 @@
+"""Scores of held-out examples, followed round by round."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cwboost.calibration.calibration import calibrated
+from cwboost.calibration.metrics import ERROR, LOGLOSS, Metric
+from cwboost.ensemble.moving_scores import MovingScores
+from cwboost.families.contract import WeakLearners
+from cwboost.fitted_model import FittedModel
+from cwboost.input.examples import VALID, HeldOut
+
+
+@dataclass(eq=False)
+class HeldOutScores:
+    """Scores of a growing ensemble on examples that it is not trained on.
+
+    `y` are class indices. `decode` maps scores of the ensemble, `n_scores` per example, to those of
+    the classes; without it they are the same. `weight` counts in every metric, `classes` are the
+    labels, for metrics that are scorers, and `base` the scores that boosting starts from.
+    `class_scores`, (n_samples, n_classes), float64, are the current scores of the classes.
+    """
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray | None
+    n_scores: int
+    decode: Callable | None = None
+    classes: np.ndarray | None = None
+    name: str = VALID
+    metrics: Sequence[Metric] = (ERROR,)
+    base: np.ndarray | None = None
+
+    def __post_init__(self):
+        self._moving = MovingScores(len(self.y), self.n_scores)
+        self._n_learners = 0
+        self.class_scores = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the history's arrays that `move` gives."""
+        return tuple(f"{self.name}_{metric.name}" for metric in self.metrics)
+
+    def add(self, learners: WeakLearners) -> None:
+        """Compute the outputs of new learners and keep them."""
+        ids = np.arange(self._n_learners, self._n_learners + len(learners))
+        self._moving.keep(ids, learners, self.X)
+        self._n_learners += len(learners)
+
+    def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
+        """Follow changed coefficients, learner ``ids[e]`` for ``score_index[e]``.
+
+        `offset` is added to every example's scores. Return the metrics by name.
+        """
+        self._moving.move(np.asarray(ids), score_index, differences)
+        if offset is not None:
+            self._moving.shift(offset)
+        scores = np.ascontiguousarray(self._moving.scores)
+        if self.base is not None:
+            scores = scores + self.base
+        self.class_scores = scores if self.decode is None else self.decode(scores)
+        return self.measures()
+
+    def measures(self) -> dict[str, float]:
+        """Return the metrics of the current scores by name."""
+        return {name: metric.of(self) for name, metric in zip(self.names, self.metrics)}
+
+    def calibrated(self, model: FittedModel, fits_scale: bool) -> FittedModel:
+        """Return the model calibrated on these examples, unless they are an evaluation set."""
+        if self.name != VALID:
+            return model
+        return calibrated(model, model.scores(self.X), self.y, self.weight, fits_scale)
+
+
+def held_out_scores(
+    held_out: Mapping[str, HeldOut],
+    classes,
+    *,
+    n_scores: int,
+    decode: Callable | None = None,
+    metric: Metric | None = None,
+    base: Callable | None = None,
+) -> list[HeldOutScores]:
+    """Return the scores of held-out sets, which start from ``base(X)`` or from zero.
+
+    The history has the error and the `metric` of all, and the log loss of evaluation sets,
+    which are all but "valid".
+    """
+    found = []
+    for name, own in held_out.items():
+        usual = [ERROR] if name == VALID else [ERROR, LOGLOSS]
+        # Each once, in this order.
+        metrics = {one.name: one for one in (*usual, metric) if one is not None}
+        found.append(
+            HeldOutScores(
+                *own,
+                n_scores=n_scores,
+                decode=decode,
+                classes=classes,
+                name=name,
+                metrics=tuple(metrics.values()),
+                base=None if base is None else base(own.X),
+            )
+        )
+    return found

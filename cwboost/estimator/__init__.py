@@ -1,1 +1,0 @@
-"""What all classifiers share: input checks, the loop over rounds, held-out examples, saving."""

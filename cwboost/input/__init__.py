@@ -1,0 +1,1 @@
+"""What comes in: frames with numbers, categories, text and gaps; labels, weights, groups."""

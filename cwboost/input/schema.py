@@ -1,0 +1,105 @@
+"""The input schema: what `fit` learns of the columns of X, and how later matrices are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _get_feature_names
+
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.discovery import check_capabilities
+from cwboost.families.sealing.sample import read_only
+from cwboost.input.categories import (
+    by_frequency,
+    count_categories,
+    encode,
+    in_order_of,
+)
+from cwboost.input.columns import as_columns, column_label
+from cwboost.input.problem import check_missing
+from cwboost.kernels import canonical
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InputSchema:
+    """Names, number and categories of the columns of X.
+
+    The capabilities of the family decide which matrices it can read. `categories` are those of each
+    categorical column, by its place, most frequent first.
+    """
+
+    family: WeakLearnerFamily
+    categorical_features: Any
+    n_features: int
+    names: np.ndarray | None
+    categories: Mapping[int, np.ndarray]
+
+    @classmethod
+    def learn(cls, X, family, categorical_features, known=None, weight=None) -> InputSchema:
+        """Return the schema of the columns of training, whose rows have a `weight`, None for ones.
+
+        `known` are the categories of a model that training goes on from, whose order is kept.
+        """
+        counted = count_categories(X, categorical_features, weight)
+        learned = {place: by_frequency(*own) for place, own in counted.items()}
+        return cls(
+            family=family,
+            categorical_features=categorical_features,
+            n_features=X.shape[1],
+            names=_get_feature_names(nw.to_native(X, pass_through=True)),
+            categories=in_order_of(known or {}, learned),
+        )
+
+    def encode(self, X, check: Callable):
+        """Return X as a matrix of numbers that the family can read, with codes for categories.
+
+        ``check(X)`` is scikit-learn's check of names and number of the columns.
+        """
+        X = read_columns(X)
+        check(nw.to_native(X, pass_through=True))
+        X = encode(X, self.categories, self.categorical_features)
+        sizes = {column_label(at, self.names): len(known) for at, known in self.categories.items()}
+        check_capabilities(self.family, n_categories=sizes, is_sparse=sparse.issparse(X))
+        check_missing(X, self.family)
+        return X
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of all columns; "feature 3" and the like if X had none."""
+        if self.names is None:
+            return [f"feature {f}" for f in range(self.n_features)]
+        return [str(name) for name in self.names]
+
+    def facts(self) -> dict[str, np.ndarray]:
+        """Return the fields of `BindContext` and `InitContext` about categories."""
+        return categorical_facts(self.categories, self.n_features)
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes that hold the schema."""
+        found: dict[str, Any] = {"n_features_in_": self.n_features}
+        if self.names is not None:
+            found["feature_names_in_"] = self.names
+        if self.categories:
+            found["categories_"] = self.categories
+        return found
+
+
+def categorical_facts(categories: Mapping[int, np.ndarray], n_features: int) -> dict:
+    """Return the fields of `BindContext` about columns of categories, none without any."""
+    if not categories:
+        return {}
+    n_categories = np.zeros(n_features, dtype=np.int64)
+    n_categories[list(categories)] = [len(known) for known in categories.values()]
+    categorical = np.isin(np.arange(n_features), list(categories))
+    return {"categorical": read_only(categorical), "n_categories": read_only(n_categories)}
+
+
+def read_columns(X):
+    """Return X as `as_columns` does, a sparse matrix in canonical form."""
+    # First of all: conversions write where the indices point.
+    return as_columns(canonical(X) if sparse.issparse(X) and X.ndim == 2 else X)

@@ -1,0 +1,364 @@
+"""Which examples are left out of training. Everything that leaves examples out asks here:
+
+- `holdout_splits`: the holdout run and refits, which calibrate the model on these examples;
+- `split_off`: early stopping;
+- `cross_fitting`: the scores of init models without an example's own label;
+- `folds`: cross-validation of C;
+- `part_of`: the command line's validation and held-out examples.
+
+Examples of a group stay together; without groups, those of equal features do. A splitter of
+scikit-learn replaces the draw.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from cwboost.input.checks import generator_of
+from cwboost.input.examples import HeldOut
+from cwboost.input.groups import mixed
+from cwboost.input.problem import Holder, Problem, keys_if_shared
+from cwboost.support.checks import check_number
+
+SHARE_LEFT_OUT = 0.2
+"""Share of the examples on which a holdout run is measured."""
+
+MOST_LEFT_OUT = 20_000
+"""Largest number of these: their log loss is then known within 1%."""
+
+ENOUGH_LEFT_OUT, MOST_SPLITS = 500, 3
+"""Small data are split again, until the first number of examples has been left out, or the second
+number of times: the log loss of few examples is noise."""
+
+MOST_LISTED = 200_000
+"""Number of examples, whole groups, among which a cluster draws those that it leaves out."""
+
+N_FOLDS = 5
+"""Largest number of folds by which init models are cross-fitted."""
+
+
+class Split(NamedTuple):
+    """Examples that one training leaves out, ascending, and those of them that measure it."""
+
+    left_out: np.ndarray
+    measured: np.ndarray
+
+
+# -------------------------------------------------------------------- drawn at random
+
+
+def holdout_splits(problem: Problem, given: list[Split], rng) -> tuple[list[Split], int]:
+    """Return what the trainings of holdout runs leave out, and the seed of these runs.
+
+    These are the last of the given splits, or else drawn, see `drawn_splits`.
+    """
+    if given:
+        return last_splits(given, problem), int(rng.integers(2**63))
+    return drawn_splits(problem.counts, problem.groups, rng)
+
+
+def drawn_splits(counts, groups, rng) -> tuple[list[Split], int]:
+    """Return what the trainings of holdout runs leave out, and the seed of these runs.
+
+    `counts` are the sizes of the classes, by which the examples are sorted, and `groups` the keys
+    of those that stay together, or None. Examples are drawn by class. There is one split per
+    training of a run: several if the data are small, none if no class has an example to spare.
+    """
+    n_samples = counts.sum()
+    share = min(SHARE_LEFT_OUT, MOST_LEFT_OUT / n_samples)
+    if groups is None:
+        left_out = _draws(counts, share, rng)
+    else:
+        y = np.repeat(np.arange(len(counts)), counts)
+        left_out = _parts(y, groups, share, int(rng.integers(2**63)))
+        left_out = left_out[: _n_splits(len(left_out[0]))] if left_out else []
+    if not left_out:
+        return [], 0
+    return [Split(rows, rows) for rows in left_out], int(rng.integers(2**63))
+
+
+def listed(keys, n_samples: int, most: int = MOST_LISTED) -> np.ndarray:
+    """Return which of some examples are listed: whole groups, in the mean `most` of `n_samples`.
+
+    The key alone decides, so that partitions agree.
+    """
+    if n_samples <= most:
+        return np.ones(len(keys), dtype=bool)
+    return mixed(keys, np.uint64(1)) < np.uint64(2**64 * (most / n_samples))
+
+
+def part_of(y, share: float, random_state, groups=None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the examples without a share of each class, ascending, and the share.
+
+    Raises ValueError if there is no such share.
+    """
+    if groups is None:
+        kept, held = train_test_split(
+            np.arange(len(y)), test_size=share, stratify=y, random_state=random_state
+        )
+        return np.sort(kept), held
+    seed = int(generator_of(random_state).integers(2**63))
+    parts = _parts(np.unique(y, return_inverse=True)[1], groups, share, seed)
+    if not parts:
+        raise ValueError("no class has a group to spare")
+    kept = np.ones(len(y), dtype=bool)
+    kept[parts[0]] = False
+    return np.flatnonzero(kept), parts[0]
+
+
+def split_off(
+    problem: Problem, fraction: float, random_state, splits: list[Split]
+) -> tuple[Problem, HeldOut]:
+    """Hold out some training examples for early stopping: by class, or the last given split.
+
+    Return the problem of those that stay, and the others, without weights if all are equal.
+    """
+    if splits:
+        left_out, held = last_splits(splits, problem)[-1]
+        kept = np.setdiff1d(np.arange(len(problem.y)), left_out, assume_unique=True)
+    else:
+        kept, held = _drawn_off(problem, fraction, random_state)
+    weight = None if (problem.weight == problem.weight[0]).all() else problem.weight[held]
+    return problem.take(kept), HeldOut(problem.X(held), problem.y[held], weight)
+
+
+def _drawn_off(problem: Problem, fraction: float, random_state):
+    if (alone := problem.classes[problem.counts == 1]).size:
+        raise ValueError(
+            "early_stopping holds out examples of every class, but of class "
+            f"{alone[0]!s} there is only one; pass X_val and y_val"
+        )
+    n_samples = len(problem.y)
+    n_held = math.ceil(fraction * n_samples)
+    if min(n_held, n_samples - n_held) < (n_classes := len(problem.classes)):
+        raise ValueError(
+            f"validation_fraction must hold out and leave one example of each of {n_classes} "
+            f"classes; {fraction} of {n_samples} examples are {n_held}: change it, or pass X_val "
+            "and y_val"
+        )
+    try:
+        return part_of(problem.y, fraction, random_state, problem.groups)
+    except ValueError as error:
+        raise ValueError(
+            f"groups must let early_stopping hold out {fraction} of the examples, but {error}: "
+            "pass X_val and y_val"
+        ) from error
+
+
+def cross_fitting(problem: Problem, seed: int) -> tuple[np.ndarray, bool]:
+    """Return the fold of each example for cross-fitting, and whether every example is alone.
+
+    If so, it may be left out by itself. Examples that a given splitter tests together share a fold.
+    """
+    groups, alone = problem.groups, problem.blocks is None
+    if groups is None:
+        found = np.zeros(len(problem.y), dtype=np.int64)
+        n_folds = min(N_FOLDS, int(problem.counts[problem.counts > 0].min()))
+        if n_folds > 1:
+            drawn = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+            for fold, (_, test) in enumerate(drawn.split(found, problem.y)):
+                found[test] = fold
+    else:
+        alone, found = False, _part_numbers(problem.y, groups, 1 / N_FOLDS, seed)
+    if problem.blocks is not None:
+        found = np.where(problem.blocks >= 0, problem.blocks % N_FOLDS, found)
+    return found, alone
+
+
+def folds(cv, y, used, problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return training and test rows of cross-validation by a parameter `cv` that may be a number.
+
+    `used` are the rows of positive weight, which a splitter sees; given folds are of all rows. A
+    number divides the distinct examples, and their copies with them.
+    """
+    if not isinstance(cv, int | None):
+        check_splitter(cv)
+        return _pairs(cv, y[used], problem.holder, used)
+    n_folds = check_number("cv", 5 if cv is None else cv, Integral, 2)
+    rows, holder = np.sort(problem.rows), problem.holder
+    keys, part = holder.keys[rows], np.empty(len(rows), dtype=np.int64)
+    if keys_if_shared(keys) is None:
+        for number, (_, test) in enumerate(_pairs(StratifiedKFold(n_folds), y[rows], holder, rows)):
+            part[np.searchsorted(rows, test)] = number
+    else:
+        part = _part_numbers(np.unique(y[rows], return_inverse=True)[1], keys, 1 / n_folds, seed=0)
+    if len(numbers := np.unique(part)) < 2:
+        raise ValueError(f"cv must divide the groups into two folds or more, got cv={n_folds}")
+    used = used[np.isin(holder.keys[used], keys)]  # not those of class weight zero
+    in_order = np.argsort(keys)
+    part = part[in_order][np.searchsorted(keys[in_order], holder.keys[used])]
+    return [(used[part != number], used[part == number]) for number in numbers]
+
+
+def _draws(counts, share: float, rng) -> list[np.ndarray]:
+    """Return examples drawn by class, once or more."""
+    sizes = np.rint(share * counts).astype(int)
+    if not sizes.any():
+        return []
+    classes = list(zip(np.cumsum(counts) - counts, counts, sizes))
+
+    def draw() -> np.ndarray:
+        own = [start + rng.permutation(count)[:size] for start, count, size in classes]
+        return np.sort(np.concatenate(own))
+
+    return [draw() for _ in range(_n_splits(sizes.sum()))]
+
+
+def _n_splits(n_left_out: int) -> int:
+    return min(MOST_SPLITS, math.ceil(ENOUGH_LEFT_OUT / n_left_out))
+
+
+def _parts(y, groups, share: float, seed: int) -> list[np.ndarray]:
+    """Return disjoint sets of whole groups, those first that are nearest to a share of all.
+
+    Every class keeps an example outside of each set.
+    """
+    part = _part_numbers(y, groups, share, seed)
+    counts, found = np.bincount(y), []
+    for number in np.argsort(np.abs(np.bincount(part) - share * len(y)), kind="stable"):
+        inside = part == number
+        lost = (np.bincount(y[inside], minlength=len(counts)) == counts) & (counts > 0)
+        if lost.any():
+            inside &= ~np.isin(groups, groups[lost[y]])
+        if inside.any():
+            found.append(np.flatnonzero(inside))
+    return found
+
+
+def _part_numbers(y, groups, share: float, seed: int) -> np.ndarray:
+    """Return the number of a part for each example: parts are whole groups, drawn by class.
+
+    A group counts for the class of most of its examples. The groups of a class follow one another
+    in random order, and the middle of a group, in shares of the class, is the number of its part.
+    """
+    _, group = np.unique(mixed(groups, np.uint64(2 * seed + 1)), return_inverse=True)
+    size, n_classes = np.bincount(group), int(y.max()) + 1
+    pairs, counts = np.unique(group * n_classes + y, return_counts=True)
+    by_count = np.lexsort((counts, pairs // n_classes))
+    last = np.cumsum(np.bincount(pairs // n_classes)) - 1
+    of_class = pairs[by_count[last]] % n_classes
+    order = np.argsort(of_class, kind="stable")
+    total = np.bincount(of_class, size, minlength=n_classes)
+    before = np.cumsum(size[order]) - size[order] - (np.cumsum(total) - total)[of_class[order]]
+    part = np.empty(len(size), dtype=np.int64)
+    part[order] = (before + size[order] / 2) / (share * total[of_class[order]])
+    # A single group per class is the middle of all.
+    return group if (part == part[0]).all() else part[group]
+
+
+# -------------------------------------------------------------------- by a splitter
+
+
+def check_splitter(cv) -> None:
+    """Check the parameter `cv` of a classifier."""
+    is_text_or_class = isinstance(cv, str | bytes | type)
+    if is_text_or_class or not (cv is None or hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise TypeError(
+            "cv must be None, a splitter of scikit-learn, or pairs of training and test rows, "
+            f"got {cv!r}"
+        )
+
+
+def given_splits(cv, problem: Problem) -> list[Split]:
+    """Return the splits of the parameter `cv`, none for None.
+
+    A splitter sees the examples of positive weight in the order of the rows; given rows are of all.
+    """
+    if cv is None:
+        return []
+    in_order = np.argsort(problem.rows)
+    rows = problem.rows[in_order]
+    pairs = _pairs(cv, problem.classes[problem.y[in_order]], problem.holder, rows)
+    # Their places among the examples, which are sorted by class.
+    found = [(~np.isin(rows, train), np.isin(rows, test)) for train, test in pairs]
+    return [Split(np.sort(in_order[out]), np.sort(in_order[at])) for out, at in found]
+
+
+def _pairs(cv, y, holder: Holder, rows) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the training and test rows of each split, checked.
+
+    A splitter sees some `rows`, of the labels `y`; given pairs are of all rows.
+    """
+    is_splitter = hasattr(cv, "split")
+    if is_splitter:
+        n_rows, groups = len(rows), _groups_for(cv, holder, rows)
+        try:
+            found = list(cv.split(rows[:, None], y, groups))
+        except ValueError as error:
+            raise ValueError(f"cv must be able to split the examples: {error}") from error
+    else:
+        n_rows, found = holder.X.shape[0], list(cv)
+    if not found:
+        raise ValueError("cv must yield at least one split, got none")
+    pairs = [_checked_pair(k, pair, n_rows) for k, pair in enumerate(found)]
+    return [(rows[train], rows[test]) for train, test in pairs] if is_splitter else pairs
+
+
+def _groups_for(splitter, holder: Holder, rows):
+    """Return the groups of some rows for a splitter, None if it takes none, which it would warn of.
+
+    A splitter that is not scikit-learn's may take them.
+    """
+    is_known = type(splitter).__module__.startswith("sklearn.")
+    takes = get_routing_for_object(splitter).consumes("split", ["groups"])
+    return None if holder.groups is None or (is_known and not takes) else holder.groups[rows]
+
+
+def _checked_pair(k: int, pair, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the training and test rows of split `k`, below `n_rows`."""
+    try:
+        train, test = map(np.asarray, pair)
+    except (TypeError, ValueError):
+        train = test = np.empty(0)
+    for part in (train, test):
+        if not (part.ndim == 1 and len(part) and part.dtype.kind in "iu"):
+            raise ValueError(f"cv must yield pairs of training and test rows, got {pair!r:.200}")
+        if part.min() < 0 or part.max() >= n_rows:
+            outside = part.min() if part.min() < 0 else part.max()
+            raise ValueError(f"cv must yield rows from 0 to {n_rows - 1}, got {outside}")
+    both = np.intersect1d(train, test)
+    if len(both):
+        raise ValueError(
+            f"cv must yield training and test rows without a common one, got {len(both)} in both "
+            f"of split {k}"
+        )
+    return train, test
+
+
+def last_splits(splits: list[Split], problem: Problem) -> list[Split]:
+    """Return the given splits that training takes: the last, on small data up to two before it.
+
+    Those before it count only if they leave every class in training.
+    """
+
+    def lost(split: Split) -> np.ndarray:
+        kept = np.delete(problem.y, split.left_out)
+        return np.setdiff1d(np.arange(len(problem.classes)), kept)
+
+    *others, last = splits
+    if len(missing := lost(last)):
+        raise ValueError(
+            "cv must leave every class in the training rows of its last split, got none of class "
+            f"{problem.classes[missing[0]]!s}"
+        )
+    if not len(last.measured):
+        raise ValueError("cv must test examples of positive weight in its last split, got none")
+    before = _n_splits(len(last.measured)) - 1
+    taken = others[-before:] if before else []
+    return [*(one for one in taken if len(one.measured) and not len(lost(one))), last]
+
+
+def with_blocks(problem: Problem, splits: list[Split]) -> Problem:
+    """Return the problem with the number of the split that tests each example, -1 for none."""
+    if not splits:
+        return problem
+    blocks = np.full(len(problem.y), -1)
+    for number, split in enumerate(splits):
+        blocks[split.measured] = number
+    return replace(problem, blocks=blocks)

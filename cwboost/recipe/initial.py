@@ -1,0 +1,110 @@
+"""The start of boosting: an init model is fitted, its scores become an offset of the margins."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cwboost.calibration.calibration import LOSS_SCALE, fit_scale, scale_and_loss
+from cwboost.families.init_contract import InitContext, InitModel
+from cwboost.families.init_models import checked_fit, checked_scores
+from cwboost.families.sealing.sample import read_only
+from cwboost.fitted_model import BaseScores
+from cwboost.input.problem import Problem
+from cwboost.input.splits import cross_fitting
+from cwboost.kernels import log
+from cwboost.support.lazy import made_once
+from cwboost.support.samples import evenly_spaced
+
+MOST_FOR_SCALE = 50_000
+"""Examples that determine the scale of base scores to three digits; all would take copies of
+scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where boosting starts: base scores, and those of the training examples, out of sample.
+
+    Without base scores it starts from zero. The `scores` are an array, (n_samples, n_classes), or
+    what a bench has in its place.
+    """
+
+    base: BaseScores | None = None
+    scores: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class InitFitter:
+    """Fits init models to training examples; `facts` are those of columns of categories."""
+
+    rng: np.random.Generator
+    n_threads: int
+    facts: Mapping[str, np.ndarray]
+
+    def start(self, model: InitModel, problem: Problem) -> Start:
+        """Fit an init model; start from zero if the data do not suit it.
+
+        Its out-of-sample scores are scaled to half of the log-odds, which is what boosting with
+        the exponential loss estimates.
+        """
+        fitted, scores = self._fit(model, problem)
+        if fitted is None:
+            return Start()
+        rows = evenly_spaced(len(problem.y), MOST_FOR_SCALE)
+        scale = fit_scale(scores[rows], problem.y[rows], problem.weight[rows])
+        factor = scale / LOSS_SCALE
+        return Start(BaseScores(deepcopy(model), fitted, factor), factor * scores)
+
+    def start_again(self, base: BaseScores | None, problem: Problem) -> Start:
+        """Start from the base scores of a fitted model.
+
+        Its init model is fitted again for out-of-sample scores of the training examples. It stays
+        the fitted one nevertheless: weak learners were trained to correct it.
+        """
+        if base is None:
+            return Start()
+        fitted, scores = self._fit(base.model, problem)
+        own = base(problem.X(), self.n_threads) if fitted is None else base.factor * scores
+        return Start(base, own)
+
+    def sample_loss(self, model: InitModel, problem: Problem, n: int) -> tuple[float, float]:
+        """Return the out-of-sample log loss on `n` examples, and that of the class shares.
+
+        The former is infinite if the data do not suit the model.
+        """
+        sample = problem.take(evenly_spaced(len(problem.y), n))
+        shares = np.bincount(sample.y, sample.weight) / sample.weight.sum()
+        shares = shares[shares > 0]
+        fitted, scores = self._fit(model, sample)
+        if fitted is None:
+            return np.inf, 0.0
+        _, loss = scale_and_loss(scores, sample.y, sample.weight)
+        return loss, float(-(shares * log(shares)).sum())
+
+    @made_once
+    def _seed(self) -> int:
+        """Seed of every fit: a training that goes on has the base scores that it began with."""
+        return int(self.rng.integers(2**31))
+
+    def _fit(self, model: InitModel, problem: Problem):
+        """Return a fitted init model and its out-of-sample scores, or None of each."""
+        folds, alone = cross_fitting(problem, self._seed)
+        if not alone and (folds == folds[0]).all():
+            return None, None  # nothing can be left out
+        context = InitContext(
+            n_classes=len(problem.counts),
+            weight=problem.weight,
+            folds=folds,
+            alone=alone,
+            random_state=self._seed,
+            n_threads=self.n_threads,
+            **self.facts,
+        )
+        X, rows = read_only(problem.holder.X), read_only(problem.rows)
+        fitted, scores = checked_fit(model.fit_rows(X, rows, problem.y, context), model)
+        if fitted is None:
+            return None, None
+        scores = checked_scores(scores, model, (len(problem.y), len(problem.counts)))
+        return fitted, np.ascontiguousarray(scores)

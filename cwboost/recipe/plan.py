@@ -1,0 +1,107 @@
+"""What a fit decides before its first round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from cwboost.calibration.metrics import Metric
+from cwboost.conformity import Conformity
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.fitted_model import FittedModel
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What a holdout run measures of a model of some length, the sum of its learning rates.
+
+    `scale` is the most likely factor of the scores in the softmax; `conformity` is that of the
+    examples left out, at this scale.
+    """
+
+    length: float
+    scale: float
+    conformity: Conformity
+
+
+@dataclass(frozen=True, eq=False)
+class HoldoutCurve:
+    """What a holdout run found at some points.
+
+    `length`, ascending, says how far the run was: the sum of the learning rates of its rounds.
+    `loss` is the log loss of the examples left out there, at the best `scale`, the factor of the
+    scores in the softmax. `kept` is the point that the training is to reach. There are
+    `calibrations` at this and some other points, ascending, but none after `fit`. `seconds` is the
+    time of one round of one training, and `is_cut` is True if a time limit ended the run.
+    """
+
+    length: np.ndarray
+    loss: np.ndarray
+    scale: np.ndarray
+    kept: int
+    calibrations: tuple[Calibration, ...] = field(repr=False)
+    seconds: float
+    is_cut: bool
+
+    @property
+    def kept_length(self) -> float:
+        """Length that the training is to reach."""
+        return float(self.length[self.kept])
+
+    @property
+    def kept_loss(self) -> float:
+        """Log loss at the point that the training is to reach."""
+        return float(self.loss[self.kept])
+
+    def at(self, lengths) -> list[Calibration]:
+        """Return the calibration that is nearest to each of some lengths."""
+        own = np.array([one.length for one in self.calibrations])
+        places = np.searchsorted((own[1:] + own[:-1]) / 2, lengths)
+        return [self.calibrations[place] for place in places]
+
+    def calibrated(self, model: FittedModel, rates) -> FittedModel:
+        """Return a model, of rounds of these learning rates, with what was measured at its length.
+
+        Every stage has the scale that was measured at its own.
+        """
+        found = self.at(np.cumsum(rates) if len(rates) else [0.0])
+        scales = np.array([one.scale for one in found[: len(rates)]])
+        last = found[-1]
+        return replace(model, scale=last.scale, conformity=last.conformity, stage_scales=scales)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a fit decided before its first round, and why: `reasons` by the name of what it was.
+
+    Training ends after `n_rounds` of learners of the `family` at the latest. It starts from the
+    init model of the name `init`, None for zero, and stops early by the `metric`, if there is one.
+    `scale` is the factor of the scores in the softmax of the probabilities, unless examples left
+    out fit it. `curves` are the holdout runs by the init model that they start from: its name, or
+    "zero" for none.
+    """
+
+    family: WeakLearnerFamily
+    n_rounds: int
+    learning_rate: float
+    scale: float
+    init: str | None = None
+    metric: Metric | None = None
+    curves: Mapping[str, HoldoutCurve] = field(default_factory=dict, repr=False)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def curve(self) -> HoldoutCurve | None:
+        """The holdout run from the start that was taken; None if there was none."""
+        return self.curves.get(self.init or "zero")
+
+    def without_calibrations(self) -> Plan:
+        """Return what is worth keeping after a fit."""
+        curves = {name: replace(one, calibrations=()) for name, one in self.curves.items()}
+        return replace(self, curves=curves)
+
+    def because(self, name: str, reason: str, **changes) -> Plan:
+        """Return the plan with `changes`, and the reason for what `name` decides."""
+        return replace(self, **changes, reasons={**self.reasons, name: reason})

@@ -1,0 +1,274 @@
+"""The recipe: where boosting starts, how long it goes on, and the scale of the probabilities.
+
+What the parameters leave open is decided by holdout runs: trainings in which a fifth of the
+examples has next to no weight, on small data a few such trainings together. `decide` reads the
+parameters and what a bench measures; nothing else of the data decides.
+"""
+
+from dataclasses import replace
+from math import ceil, isfinite
+from time import perf_counter
+
+import numpy as np
+
+from cwboost.calibration.calibration import LOSS_SCALE, scale_and_loss
+from cwboost.calibration.metrics import LOGLOSS
+from cwboost.conformity import MOST_KEPT, Conformity
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.init_models import resolve_init
+from cwboost.recipe import constants as at
+from cwboost.recipe.holdout import HoldoutRun
+from cwboost.recipe.initial import Start
+from cwboost.recipe.parameters import Parameters
+from cwboost.recipe.plan import Calibration, HoldoutCurve, Plan
+from cwboost.support.clock import Clock
+from cwboost.support.samples import spaced_by_weight
+from cwboost.support.warnings import warn_caller
+
+
+def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
+    """Return where boosting starts, and the plan of a training that ends in time.
+
+    `bench` is a `cwboost.training.bench.Bench`, or has its methods.
+    """
+    stagewise = wanted.settings.stagewise
+    chooses_rounds = stagewise and wanted.n_estimators is None and wanted.early_stopping is None
+    start, plan = _first_plan(wanted, bench, clock)
+    fits_scale = wanted.probability_scale is None
+    if bench.has_validation:
+        if fits_scale:
+            plan = plan.because("scale", "after training the most likely on the held-out examples")
+        return start, replace(plan, metric=LOGLOSS) if chooses_rounds else plan
+    if not chooses_rounds and not (fits_scale and stagewise and plan.n_rounds >= at.FEWEST_ROUNDS):
+        return start, plan
+    if bench.is_elsewhere:
+        made = "a training on these examples alone is not known to have made"
+        if chooses_rounds:
+            raise ValueError(
+                "n_estimators must be a number, or X_val and y_val given, if warm_start=True goes "
+                f"on from a model that {made}, got 'auto'"
+            )
+        why, scale = f"that of the fitted model, which {made}", bench.previous.model.scale
+        return start, plan.because("scale", why, scale=scale)
+    for_runs = clock.part(at.SHARE_OF_TIME)
+    curve = holdout_curve(bench, start, plan, chooses_rounds, for_runs)
+    if curve is None:
+        return start, plan
+    plan = replace(plan, curves={plan.init or "zero": curve})
+    if chooses_rounds:
+        if bench.previous is None:
+            if wanted.chooses_init and start.base is not None:
+                start, plan = _better_start(bench, start, plan, for_runs)
+            plan = _better_family(bench, start, plan, for_runs)
+        plan = _with_rounds(plan, wanted.learning_rate is None, clock.left)
+    if not fits_scale:
+        return start, plan
+    (likely,) = plan.curve.at([plan.curve.kept_length])
+    return start, plan.because("scale", "most likely on the examples left out", scale=likely.scale)
+
+
+def _first_plan(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
+    """Return what can be decided without a holdout run."""
+    rate = wanted.settings.learning_rate
+    if wanted.n_estimators is not None:
+        n_rounds, why = wanted.n_estimators, "given"
+    elif wanted.settings.stagewise:
+        n_rounds, why = ceil(at.MOST_LENGTH / rate), f"{at.MOST_LENGTH:g} / learning_rate"
+    else:
+        n_rounds, why = at.ROUNDS, "the default of total correction"
+    scale, why_scale = wanted.probability_scale, "given"
+    if scale is None:
+        scale, why_scale = LOSS_SCALE, "the inverse of the loss"
+    start, why_init = _first_start(wanted, bench, clock)
+    plan = Plan(
+        family=_first_family(wanted, bench),
+        n_rounds=n_rounds,
+        learning_rate=rate,
+        scale=scale,
+        init=None if start.base is None else start.base.model.name,
+        metric=wanted.early_stopping,
+        reasons={"n_rounds": why, "scale": why_scale, "init": why_init, "family": "given"},
+    )
+    return start, plan
+
+
+def _first_family(wanted: Parameters, bench) -> WeakLearnerFamily:
+    """Return the wanted family, or its candidate that the training goes on with."""
+    if bench.previous is None:
+        return wanted.family
+    before = bench.previous.schema.family.get_params()
+    return next((one for one in bench.candidates if one.get_params() == before), wanted.family)
+
+
+def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:
+    """Return the start to try first, and why."""
+    if bench.previous is not None:
+        return bench.start(None), "that of the fitted model"
+    if not wanted.chooses_init:
+        return _given_start(wanted, bench)
+    if wanted.constraints:
+        return Start(), f"an init model would not keep {' and '.join(wanted.constraints)}"
+    if not wanted.settings.stagewise:
+        return Start(), "the method of the paper, correction='total', starts from zero"
+    if clock.left <= 0:
+        return Start(), "the time limit is past"
+    model = resolve_init(at.DEFAULT_INIT)
+    began = clock.seconds
+    loss, of_shares = bench.init_loss(model, at.SAMPLE)
+    if not isfinite(loss):
+        return Start(), f"{at.DEFAULT_INIT!r} cannot be fitted to these examples"
+    needed = (clock.seconds - began) * max(1.0, bench.n_examples / at.SAMPLE)
+    if needed > at.SHARE_OF_TIME * clock.left:
+        return Start(), f"the init model would take about {needed:.2g} of {clock.left:.2g} seconds"
+    reason = f"log loss {loss:.4g} on a sample, {of_shares:.4g} by the class shares"
+    is_worth_it = loss < at.MOST_LOSS_LEFT * of_shares
+    return (bench.start(model) if is_worth_it else Start()), reason
+
+
+def _given_start(wanted: Parameters, bench) -> tuple[Start, str]:
+    """Return the start from the init model that the user named, and why."""
+    model = resolve_init(wanted.init)
+    if model is None:
+        return Start(), "given"
+    if wanted.constraints:
+        raise ValueError(
+            f"init must be 'auto' or None with {' and '.join(wanted.constraints)}, since an init "
+            f"model keeps no constraints, got {wanted.init!r}"
+        )
+    start = bench.start(model)
+    if start.base is not None:
+        return start, "given"
+    why = f"init={wanted.init!r} cannot be fitted to these examples"
+    warn_caller(f"{why}: boosting starts from zero, as with init=None")
+    return start, why
+
+
+def _better_start(bench, start: Start, plan: Plan, clock: Clock) -> tuple[Start, Plan]:
+    """Return the start and the plan: from zero if that holdout run ends lower.
+
+    Trees may have to undo what the base scores get wrong.
+    """
+    from_zero = holdout_curve(bench, Start(), plan, True, clock)
+    if from_zero is None:
+        return start, plan
+    plan = replace(plan, curves={**plan.curves, "zero": from_zero})
+    before, after = plan.curve.kept_loss, from_zero.kept_loss
+    losses = f"holdout log loss {before:.4g}, {after:.4g} from zero"
+    if after >= before:
+        return start, plan.because("init", losses)
+    return Start(), plan.because("init", losses, init=None)
+
+
+def _better_family(bench, start: Start, plan: Plan, clock: Clock) -> Plan:
+    """Return the plan: with a candidate of the family if that holdout run ends lower.
+
+    Where few rounds are best, deeper trees would fit noise, and are not tried.
+    """
+    families = bench.candidates if plan.curve.kept_length >= at.LONG else ()
+    for family in families:
+        curve = holdout_curve(bench, start, replace(plan, family=family), True, clock)
+        if curve is None or curve.is_cut:
+            break
+        before, after = plan.curve.kept_loss, curve.kept_loss
+        plan = plan.because("family", f"holdout log loss {before:.4g}, {after:.4g} with {family!r}")
+        if after < before:
+            plan = replace(plan, family=family, curves={**plan.curves, plan.init or "zero": curve})
+    return plan
+
+
+def _with_rounds(plan: Plan, may_change_steps: bool, seconds_left: float) -> Plan:
+    """Return the plan with the rounds that its holdout run found best.
+
+    If these are few, more of them take smaller steps, of the same length in all; if they are more
+    than there is time for, fewer take longer steps.
+    """
+    curve, rate = plan.curve, plan.learning_rate
+    best = n_rounds = max(1, min(plan.n_rounds, round(curve.kept_length / rate)))
+    what = "the time limit cut the holdout run" if curve.is_cut else "lowest holdout log loss"
+    reason = f"{what} after {best} rounds of learning rate {rate:g}"
+    if may_change_steps:
+        n_rounds = max(best, min(at.ENOUGH_ROUNDS, at.MOST_TIMES * best))
+        fewest = ceil(best * rate / at.LONGEST_STEP)
+        n_rounds = max(fewest, int(min(n_rounds, seconds_left / curve.seconds)))
+        rate *= best / n_rounds
+    return plan.because("n_rounds", reason, n_rounds=n_rounds, learning_rate=rate)
+
+
+def holdout_curve(
+    bench, start: Start, plan: Plan, chooses_rounds: bool, clock: Clock
+) -> HoldoutCurve | None:
+    """Return what a holdout run from a start finds, None if there can be none.
+
+    Its steps are longer than those of the training, and its rounds fewer accordingly.
+    """
+    if clock.left <= 0:
+        return None
+    rate = plan.learning_rate
+    longer = max(rate, at.LONGEST_STEP)
+    most = ceil(plan.n_rounds * (rate / longer))
+    with bench.holdout(plan.family, start, longer) as run:
+        if run is None:
+            return None
+        patience = ceil(at.PATIENCE / longer) if chooses_rounds else None
+        return follow(run, most, longer, patience, clock)
+
+
+def follow(
+    run: HoldoutRun, most: int, rate: float, patience: int | None, clock: Clock
+) -> HoldoutCurve | None:
+    """Do up to `most` rounds of a holdout run; return its curve, None if no round could be done.
+
+    With `patience`, the run ends when this number of rounds has lowered the log loss too little,
+    and the training is to reach the last round that is close to the lowest one. Without, it is to
+    reach the last round. The limit of the clock cuts the run.
+    """
+    began, best, kept, kept_scores, due = perf_counter(), [np.inf], 0, None, 1
+    lengths: list[float] = []
+    losses: list[float] = []
+    scales: list[float] = []
+    calibrations: dict[float, Calibration] = {}
+    # Once: `Conformity.of` would sort all of them at every length. They were drawn at random.
+    sample, weight = spaced_by_weight(run.weight, MOST_KEPT)
+
+    def measure(scores) -> None:
+        before = scales[-1] if scales else LOSS_SCALE
+        scale, loss = scale_and_loss(scores, run.y, run.weight, before)
+        lengths.append(rate * run.n_rounds)
+        losses.append(loss)
+        scales.append(scale)
+
+    def calibrate(point: int, scores) -> None:
+        length, scale = lengths[point], scales[point]
+        conformity = Conformity.of(scale * scores[sample], run.y[sample], weight)
+        calibrations[length] = Calibration(length, scale, conformity)
+
+    while run.n_rounds < most and clock.left > 0 and run.round():
+        if patience is None and run.n_rounds < due:
+            continue
+        scores = run.scores()
+        measure(scores)
+        if run.n_rounds >= due:
+            calibrate(-1, scores)
+            due = ceil(at.CLOSE * run.n_rounds)
+        if patience is None:
+            continue
+        best.append(min(losses[-1], best[-1]))
+        if losses[-1] <= (1.0 + LOGLOSS.tolerance) * best[-1]:
+            kept, kept_scores = len(losses) - 1, scores
+        if best[-1] >= (1.0 - at.LEAST_FALL) * best[-patience - 1 :][0]:
+            break
+    if not run.n_rounds:
+        return None
+    if kept_scores is None:
+        kept, kept_scores = len(losses), run.scores()
+        measure(kept_scores)
+    calibrate(kept, kept_scores)
+    return HoldoutCurve(
+        length=np.array(lengths),
+        loss=np.array(losses),
+        scale=np.array(scales),
+        kept=kept,
+        calibrations=tuple(own for _, own in sorted(calibrations.items())),
+        seconds=(perf_counter() - began) / (run.n_rounds * len(run.trainings)),
+        is_cut=clock.left <= 0,
+    )

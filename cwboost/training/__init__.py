@@ -1,0 +1,1 @@
+"""The training of a model: from rows and a plan to what a fit keeps."""

@@ -1,0 +1,129 @@
+"""What a classifier becomes of a training: its fitted attributes."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cwboost.calibration.calibration import predict_prior
+from cwboost.calibration.stopping import EarlyStopping
+from cwboost.families.sealing.forms import check_forms
+from cwboost.fitted_model import BaseScores, FittedModel
+from cwboost.input.schema import InputSchema
+from cwboost.recipe.parameters import Parameters
+from cwboost.recipe.plan import Plan
+from cwboost.training.fitting import fitted_again
+from cwboost.training.importances import with_importances
+from cwboost.training.resumption import training_state
+
+
+@dataclass(frozen=True, eq=False)
+class ModelOutcome:
+    """The outcome of a training without warm start."""
+
+    training: Any
+    schema: InputSchema
+    classes: np.ndarray
+
+    def attributes(self, stop_reason: str) -> dict[str, Any]:
+        """Return the fitted attributes of the rounds that the model keeps, by name."""
+        attributes = self._attributes(stop_reason)
+        pricer, model = self.training.pricer, attributes["model_"]
+        sample = pricer.sample
+        model = with_importances(model, sample.X, sample.weight, pricer.n_threads)
+        return attributes | {"model_": model}
+
+    def _attributes(self, stop_reason: str) -> dict[str, Any]:
+        """Return them without importances."""
+        training, pricer = self.training, self.training.pricer
+        ensemble = training.model.ensemble()
+        if ensemble.n_rounds:
+            check_forms(ensemble.learners, pricer.family, pricer.sample.X, ensemble.coef())
+        return self.schema.attributes() | {
+            "classes_": self.classes,
+            "model_": FittedModel(ensemble, self.classes),
+            "n_iter_": ensemble.n_rounds,
+            "history_": {name: np.array(own) for name, own in training.model.history.items()},
+            # A copy, since parameters that are set from now on are those of the next fit.
+            "family_": copy.deepcopy(pricer.family),
+            "stop_reason_": stop_reason,
+        }
+
+    def release(self) -> None:
+        """Free what only further rounds need; called before `attributes`, at the end."""
+
+    def snapshot(self, estimator):
+        """Raise TypeError: training cannot go on."""
+        raise TypeError(f"{type(estimator).__name__} has no warm start, hence no checkpoints")
+
+
+@dataclass(frozen=True, eq=False)
+class BoostingOutcome(ModelOutcome):
+    """The outcome of a training of `CWBoostClassifier`.
+
+    `examples` and `constraints` are those of `FittedModel`. `origin`, from `origin_of`, is None if
+    nothing may go on exactly.
+    """
+
+    wanted: Parameters
+    plan: Plan
+    base: BaseScores | None
+    constraints: Mapping[str, np.ndarray]
+    examples: int | None
+    early_stopping: EarlyStopping | None
+    origin: Mapping[str, Any] | None
+
+    @property
+    def _keeps_state(self) -> bool:
+        return self.origin is not None and self.wanted.warm_start
+
+    def _attributes(self, stop_reason: str) -> dict[str, Any]:
+        training, plan = self.training, self.plan
+        attributes = super()._attributes(stop_reason)
+        n_rounds, whole = attributes["n_iter_"], attributes["model_"].ensemble
+        fits_scale = self.wanted.probability_scale is None
+        model = replace(
+            attributes["model_"],
+            base=self.base,
+            scale=plan.scale,
+            constraints=self.constraints,
+            examples=self.examples,
+        )
+        if plan.curve is not None and fits_scale:
+            model = plan.curve.calibrated(model, attributes["history_"]["learning_rate"])
+        if n_rounds == 0:
+            model = predict_prior(model, training.master.class_weights, training.settings.C)
+        best = n_rounds
+        if n_rounds and self.early_stopping is not None:
+            best = self.early_stopping.kept_round
+        model = model.truncate(best) if best < n_rounds else model
+        # Shares of the classes need the scale of the loss.
+        fits_scale = fits_scale and (n_rounds > 0 or self.base is not None)
+        for one in training.model.held_out:
+            model = one.calibrated(model, fits_scale)
+        attributes |= {
+            "model_": model,
+            "best_iteration_": best,
+            "learning_rate_": training.settings.learning_rate,
+            "plan_": plan.without_calibrations(),
+        }
+        state = training_state(training, self.origin) if self._keeps_state and n_rounds else None
+        if state is None:
+            return attributes
+        # The rounds after the best one are what an uninterrupted training would go on from.
+        return attributes | {"_state": state | ({"ensemble": whole} if best < n_rounds else {})}
+
+    def release(self) -> None:
+        if not self._keeps_state:
+            self.training.master.release()
+
+    def snapshot(self, estimator):
+        """Return a copy of the estimator with all rounds so far, from which it can go on."""
+        whole, snapshot = replace(self, early_stopping=None), copy.copy(estimator)
+        state = training_state(self.training, self.origin)
+        attributes = whole.attributes("checkpoint") | {"_state": state}
+        vars(snapshot).clear()
+        vars(snapshot).update(fitted_again(estimator, attributes))
+        return snapshot

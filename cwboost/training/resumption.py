@@ -1,0 +1,229 @@
+"""Taking up training where an earlier fit ended: bit for bit, or from its coefficients."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from cwboost.ensemble.model import Ensemble
+from cwboost.families.outputs import pack_outputs
+from cwboost.fitted_model import FittedModel
+from cwboost.input.columns import column_label
+from cwboost.input.problem import Problem, fingerprint
+from cwboost.input.schema import InputSchema
+from cwboost.master import RestrictedMaster
+from cwboost.training.column_generation import ColumnGeneration
+
+STATE_TYPES = {
+    "pairs": dict,
+    "solves_since_rebuild": int,
+    "best_bound": float,
+    "precision": list,
+    "generator": dict,
+    "data": int,
+    "identity": str,
+}
+PAIRS_TYPES = {"weights": np.ndarray, "scores": np.ndarray}
+PRECISION_TYPES = [float, int, bool, int, str]
+
+PARAMETER_OF = {"monotonic": "monotonic_cst", "interactions": "interaction_cst"}
+IMPLIES = {
+    "monotonic": lambda kept, wanted: ((wanted == 0) | (wanted == kept)).all(),
+    # Every set of features lies in one of those that are wanted.
+    "interactions": lambda kept, wanted: (kept[:, None] <= wanted).all(axis=2).any(axis=1).all(),
+}
+"""Whether scores that keep some constraints keep others, by the names of `BindContext`."""
+
+LEARNERS_PER_CHUNK = 256
+"""Learners whose outputs on the training set are computed together."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreviousFit:
+    """A fitted model that training goes on from.
+
+    `ensemble` has all rounds that were trained, also those after the best one, and `state` what
+    continues them bit for bit, or None.
+    """
+
+    model: FittedModel
+    schema: InputSchema
+    history: Mapping[str, np.ndarray]
+    ensemble: Ensemble
+    state: dict | None
+
+
+def previous_fit(classifier) -> PreviousFit | None:
+    """Return what `warm_start` goes on from, None for a cold start."""
+    if not (classifier.warm_start and classifier.__sklearn_is_fitted__()):
+        return None
+    model, state = classifier.model_, dict(getattr(classifier, "_state", None) or {})
+    ensemble = state.pop("ensemble", model.ensemble)
+    wanted, n_kept = classifier.n_estimators, model.ensemble.n_rounds
+    if not isinstance(wanted, str) and wanted < n_kept:
+        raise ValueError(
+            f"n_estimators must be at least {n_kept}, the rounds of the fitted model, if "
+            f"warm_start=True, got {wanted}"
+        )
+    return PreviousFit(model, classifier._schema, classifier.history_, ensemble, state or None)
+
+
+def check_continues(
+    previous: PreviousFit, schema: InputSchema, classes, constraints, divides: bool
+) -> None:
+    """Check that training on new data, of this schema and these classes, can go on.
+
+    `constraints` are those of the scores, in the form of `BindContext`. With `divides`, its rounds
+    grow one learner for all classes.
+    """
+    if previous.state is not None:
+        _check_state(previous.state)
+    before, learners = previous.schema, previous.ensemble.learners
+    labels = previous.model.labels
+    _require(np.array_equal(labels, classes), f"y must have the classes {labels} of", classes)
+    n_features, n_before = schema.n_features, before.n_features
+    _require(n_features == n_before, f"X must have the {n_before} features of", n_features)
+    if schema.names is not None and before.names is not None:
+        for place, (name, known) in enumerate(zip(schema.names, before.names)):
+            wanted = f"column {place} of X must have the name {known!r} that it has in"
+            _require(name == known, wanted, repr(name))
+    family = schema.family
+    is_of_kind = isinstance(learners, family.learners_type)
+    _require(is_of_kind, "weak_learner must be of the kind of", repr(family.name))
+    grown = "rounds of one learner " + ("for all classes" if divides else "per class")
+    is_of_kind = not len(learners) or learners.is_graded == divides
+    _require(is_of_kind, "correction and monotonic_cst must be of the kind of", grown)
+    for name, own in constraints.items():
+        kept = previous.model.constraints.get(name)
+        wanted = f"{PARAMETER_OF[name]} must constrain nothing more than in"
+        _require(kept is not None and IMPLIES[name](kept, own), wanted, "other constraints")
+    for place in sorted(before.categories.keys() | schema.categories.keys()):
+        is_same = set(before.categories.get(place, ())) == set(schema.categories.get(place, ()))
+        where = f"others in {column_label(place, schema.names)}"
+        _require(is_same, "X must hold the categories of", where)
+
+
+def _require(holds: bool, wanted: str, got) -> None:
+    """Raise ValueError unless what is `wanted` of the fitted model holds, so that it can go on."""
+    if not holds:
+        raise ValueError(
+            f"{wanted} the fitted model if warm_start=True, got {got}: fit again, with "
+            "warm_start=False"
+        )
+
+
+def origin_of(training: ColumnGeneration, problem: Problem, constraints: Mapping) -> dict:
+    """Return what tells a training from others: checksums of its data, and of all.
+
+    The latter, "identity", covers all that a dual bound and a reason to stop belong to: the family
+    with its parameters and constraints, the settings, the data, their weights and base scores.
+    """
+    data, constraints = fingerprint(problem), sorted(constraints.items())
+    parts = _description([training.pricer.family, training.settings, constraints, data])
+    return {"data": data, "identity": hashlib.sha256(repr(parts).encode()).hexdigest()}
+
+
+def _description(value):
+    """Return a value that is equal, and prints as equal, for equal parameters."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        own = sorted(value.get_params(deep=False).items())
+        return type(value).__qualname__, _description(own)
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    return [_description(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def training_state(training: ColumnGeneration, origin: Mapping | None) -> dict | None:
+    """Return what continues training bit for bit, besides ensemble and history.
+
+    Without its `origin_of`, or if an interrupt left the master ahead of the model, return None:
+    training can go on from the coefficients alone.
+    """
+    if origin is None or not training.between_rounds:
+        return None
+    return {
+        **training.master.state(),
+        "best_bound": training.best_bound,
+        "precision": training.schedule.state(),
+        "generator": training.rng.bit_generator.state,
+        **origin,
+    }
+
+
+def _check_state(state: Mapping) -> None:
+    """Check names and types of the fields of a training state: a file may hold anything."""
+    if not (
+        {name: type(value) for name, value in state.items()} == STATE_TYPES
+        and [type(value) for value in state["precision"]] == PRECISION_TYPES
+        and {name: type(value) for name, value in state["pairs"].items()} == PAIRS_TYPES
+    ):
+        raise ValueError("training_state must have the fields that training saves, each its type")
+
+
+def resume(training: ColumnGeneration, previous: PreviousFit, X, origin: Mapping) -> None:
+    """Take up a new training on X, still without columns, where the previous fit ended.
+
+    With a state of the same data, the continuation equals one uninterrupted run bit for bit;
+    without, the pair weights are formed from the coefficients. Bound and precision are taken up if
+    they belong to a training of this `origin_of`.
+    """
+    ensemble, state = previous.ensemble, previous.state
+    if state is None or state["data"] != origin["data"]:
+        ensemble, state = previous.model.ensemble, None
+    _restore_columns(training, ensemble, X)
+    rounds = ensemble.n_rounds
+    training.model.resume(ensemble, {name: a[:rounds] for name, a in previous.history.items()})
+    if state is None:
+        training.master.rebuild()
+        training.skip_draws(rounds)
+        return
+    training.master.restore(state)
+    if state["identity"] == origin["identity"]:
+        if state["best_bound"] > training.master.objective * (1.0 + 1e-9):
+            raise ValueError(
+                f"training_state: best_bound must not lie above the objective "
+                f"{training.master.objective}, got {state['best_bound']}"
+            )
+        training.best_bound = state["best_bound"]
+        training.schedule.restore(state["precision"], training.model.latest["objective"])
+    try:
+        training.rng.bit_generator.state = state["generator"]
+    except (ArithmeticError, LookupError, TypeError) as error:
+        raise ValueError(f"training_state: not a state of a generator: {error!r}") from error
+
+
+def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:
+    """Fill the master with the learners of an ensemble as columns, and their coefficients."""
+    master, columns = training.master, training.columns
+    if ensemble.learners.is_graded:
+        # They are not columns: what they add to the scores is a constant from here on.
+        steps = [step for *_, step in ensemble.path.changes(ensemble.n_scores)]
+        # Round by round, as training adds them, for the same bits.
+        master.start_from(ensemble.scores(X), sum(float(step.sum()) for step in steps))
+        training.n_steps = sum(map(np.count_nonzero, steps))
+        return
+    if len(every := np.arange(len(ensemble.learners))):
+        classes, rows, _ = add_columns(master, ensemble, every, X)
+        columns.assign(classes, rows, every, master.coef_matrix.shape[1])
+        values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
+        np.add.at(master.coef_matrix, (classes, rows), values)
+    columns.record_all(master.coef_matrix)
+
+
+def add_columns(
+    master: RestrictedMaster, ensemble: Ensemble, ids, X
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add the outputs of some learners to `master` as columns of their classes.
+
+    Return classes, rows in the master, and whether these are new.
+    """
+    classes = np.zeros(len(ensemble.learners), dtype=np.int64)
+    classes[ensemble.path.column] = ensemble.path.score_index
+    added = []
+    for start in range(0, len(ids), LEARNERS_PER_CHUNK):
+        chunk = ids[start : start + LEARNERS_PER_CHUNK]
+        packed = pack_outputs(ensemble.learners.take(chunk).outputs(X))
+        added.append(master.add(classes[chunk], packed))
+    rows, is_new = map(np.concatenate, zip(*added))
+    return classes[ids], rows, is_new

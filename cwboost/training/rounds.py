@@ -1,0 +1,142 @@
+"""The loop over rounds that every classifier runs: progress, callbacks, interrupts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cwboost.callbacks import ProgressBar
+from cwboost.ensemble.growing import GrowingEnsemble
+
+if TYPE_CHECKING:
+    from cwboost.calibration.stopping import EarlyStopping
+    from cwboost.families.sealing.pricer import SealedPricer
+
+
+class Training(Protocol):
+    """What the loop asks of training in progress."""
+
+    model: GrowingEnsemble  # of the finished rounds
+    pricer: SealedPricer
+
+    @property
+    def n_rounds(self) -> int: ...  # that are finished
+
+    @property
+    def mean_loss(self) -> float: ...  # of the training examples, 1 before the first round
+
+    @property
+    def stop_reason(self) -> str | None: ...  # why training ended, or None
+
+    def round(self) -> bool:
+        """Do one round; return False when training is over, whether or not it did a round."""
+
+
+@dataclass
+class RoundState:
+    """What a callback sees at the end of a round.
+
+    Parameters
+    ----------
+    round : int
+        Finished rounds, from 1.
+    n_rounds : int
+        Rounds after which training ends at the latest.
+    seconds : float
+        Time since `fit` began.
+    latest : dict of float
+        The round's entry of every history array.
+    training : Training
+        For `CWBoostClassifier` and `MultiBoostClassifier` a `ColumnGeneration`.
+    estimator : BoostingClassifier
+    snapshot : callable
+        Returns a copy of the estimator, fitted with the rounds so far, from which ``warm_start``
+        goes on: bit for bit if the fit has ``warm_start`` itself, or a callback with a true
+        attribute ``needs_training_state``. Raises TypeError for a classifier without warm start.
+    score : str or None
+        Name of the scorer by which early stopping stops, with which the names of its arrays in the
+        history end; None for a measure that falls as the model improves, or without early stopping.
+    """
+
+    round: int
+    n_rounds: int
+    seconds: float
+    latest: dict
+    training: Training
+    estimator: object
+    snapshot: Callable[[], Any]
+    score: str | None = None
+
+
+@dataclass
+class RoundLoop:
+    """The loop over rounds, and who watches it.
+
+    `n_rounds` is the number after which training ends at the latest, `outcome` a `ModelOutcome` or
+    what has its methods, and `score` that of `RoundState`.
+    After each round `early_stopping`, then `callbacks` are called, as ``on_round_end(state)``. One
+    that returns True stops training; its attribute ``stop_reason`` is the reason, else "callback".
+    """
+
+    training: Any
+    n_rounds: int
+    outcome: Any
+    callbacks: list
+    early_stopping: EarlyStopping | None = None
+    score: str | None = None
+
+    def __post_init__(self):
+        # Not in `run`: what an interrupt leaves half reviewed would not be the best round.
+        stopping = self.early_stopping
+        self._is_over = stopping is not None and stopping.review(self.training.model.history)
+
+    def run(self, estimator, start: float) -> tuple[str, BaseException | None]:
+        """Do the rounds; return why they ended, and what ended them against the training's will.
+
+        Whatever ends them, those that were finished are in `training.model`. Callbacks see the
+        `estimator` that is fitted, since the ``perf_counter()`` of `start`.
+        """
+        try:
+            return self._rounds(estimator, start), None
+        except BaseException as error:  # such as Ctrl-C or SystemExit
+            return "failed" if isinstance(error, Exception) else "interrupted", error
+
+    def _rounds(self, estimator, start: float) -> str:
+        """Do the rounds and return why they ended."""
+        training = self.training
+        if training.stop_reason is not None:
+            return training.stop_reason
+        if self._is_over:
+            return self.early_stopping.stop_reason
+        # No bar unless it is shown: it has a destructor all the same, and an interrupt that arrives
+        # in a destructor is lost.
+        with ProgressBar() if estimator.verbose else nullcontext() as bar:
+            every = bar, self.early_stopping, *self.callbacks
+            listeners = [one for one in every if one is not None]
+            while training.n_rounds < self.n_rounds:
+                done = training.n_rounds
+                goes_on = training.round()
+                if listeners and training.n_rounds > done:
+                    state = self._state(estimator, start)
+                    stopped_by = [one for one in listeners if one.on_round_end(state)]
+                    if goes_on and stopped_by:
+                        return getattr(stopped_by[0], "stop_reason", "callback")
+                if not goes_on:
+                    return training.stop_reason
+        return "n_estimators"
+
+    def _state(self, estimator, start: float) -> RoundState:
+        return RoundState(
+            round=self.training.n_rounds,
+            n_rounds=self.n_rounds,
+            seconds=perf_counter() - start,
+            latest=self.training.model.latest,
+            training=self.training,
+            estimator=estimator,
+            snapshot=partial(self.outcome.snapshot, estimator),
+            score=self.score,
+        )
