@@ -71,8 +71,8 @@ class CWBoostClassifier(BoostingClassifier):
         loss up to the last that is within 2% of it.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
         Columns of categories: a mask, places or names; "from_dtype" takes the columns of a
-        frame that have a categorical dtype, None takes none. Categories may be text, numbers or
-        bools; missing ones, and those not seen in `fit`, count as missing values.
+        frame with text, bools or a categorical dtype, None takes none. Categories may be text,
+        numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
     monotonic_cst : array-like or dict, default=None
         1, -1 or 0 per column: the score of the second of two classes never falls, or never rises,
         with it. By class: an array (n_classes, n_features), or a dict of dicts by label. Missing

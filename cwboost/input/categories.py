@@ -14,19 +14,25 @@ from cwboost.input.columns import (
     dtypes_of,
     is_category_dtype,
     is_frame,
+    is_number,
     kind_of_values,
+    listed,
     names_of,
     odd_kind,
     place_of,
     places_of_objects,
+    quoted,
     values_of,
 )
 from cwboost.kernels import readable
+from cwboost.support.warnings import warn_caller
 
 FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
 """Dtypes in which weak learners read numbers; others become the first."""
 
 LARGEST_INTEGER = 2.0**53
+MANY_LEVELS = 0.9
+"""Share of the rows above which the texts of a column hardly repeat: names, numbers of files."""
 CATEGORY_KINDS = {"O": "text", "b": "true and false", "f": "numbers"}
 """Kinds of categories, by the kind of dtype of their array."""
 
@@ -77,11 +83,26 @@ def count_categories(
     return learned
 
 
+def warn_of_many_levels(X, counted: Mapping, categorical_features) -> None:
+    """Warn of text, taken for categories by default, that differs in nearly all rows."""
+    if not isinstance(categorical_features, str):
+        return
+    dtypes, names = dtypes_of(X), names_of(X)
+    for place, (known, _) in counted.items():
+        if not is_category_dtype(dtypes[place]) and len(known) > max(2, MANY_LEVELS * len(X)):
+            warn_caller(
+                f"{column_label(place, names)} of X has {len(known)} different texts in {len(X)} "
+                "rows, of which a model can learn little: leave it out, make numbers of it (of "
+                "dates: pandas.to_datetime, then year or weekday), or convert it to a categorical "
+                "dtype"
+            )
+
+
 def categorical_places(X, categorical_features) -> list[int]:
     """Return the places of the columns that hold categories, ascending.
 
-    "from_dtype" selects the columns of a frame with a categorical dtype, None none, and an array a
-    mask, places or names.
+    "from_dtype" selects the columns of a frame with text, bools or a categorical dtype, None none,
+    and an array a mask, places or names.
     """
     if categorical_features is None:
         return []
@@ -91,7 +112,7 @@ def categorical_places(X, categorical_features) -> list[int]:
                 "categorical_features must be 'from_dtype', None, or a list of names, places or "
                 f"bools, got {categorical_features!r}"
             )
-        return [place for place, dtype in enumerate(dtypes_of(X)) if is_category_dtype(dtype)]
+        return [place for place, dtype in enumerate(dtypes_of(X)) if _is_default(X, place, dtype)]
     given = np.asarray(categorical_features)
     names, n_features = names_of(X), X.shape[1]
     if given.ndim != 1:
@@ -105,6 +126,13 @@ def categorical_places(X, categorical_features) -> list[int]:
         return np.flatnonzero(given).tolist()
     every = {place_of(one, names, n_features, "categorical_features") for one in given.tolist()}
     return sorted(every)
+
+
+def _is_default(X, place: int, dtype) -> bool:
+    """Return True for a column of a frame that holds categories unless the user says otherwise."""
+    if isinstance(dtype, nw.Object):  # text or bools with gaps, among other things
+        return kind_of_values(values_of(column_of(X, place))[0])[0] in ("text", "true and false")
+    return is_category_dtype(dtype) or isinstance(dtype, nw.String | nw.Boolean)
 
 
 def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
@@ -162,7 +190,7 @@ def _numbers(X):
 def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None:
     """Raise ValueError for columns that hold no numbers and are not categorical.
 
-    With `from_dtype`, fit would have taken a column of a categorical dtype for categories.
+    With `from_dtype`, fit would have taken a column of text for categories.
     """
     if not is_frame(X) and (sparse.issparse(X) or X.dtype.kind in "biuf"):
         return
@@ -171,12 +199,15 @@ def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None
         if place in categories:
             continue
         name = column_label(place, names)
-        if from_dtype and is_category_dtype(dtype):
+        is_category = from_dtype and is_category_dtype(dtype)
+        kind = "categories" if is_category else odd_kind(X, place, dtype)
+        if is_category or (from_dtype and is_frame(X) and kind == "text"):
+            odd = [value for value in values_of(column_of(X, place))[0] if not is_number(value)]
+            such = f" such as {quoted(odd[0])}" if odd else ""
             raise ValueError(
-                f"X must hold numbers in {name}, as in fit, got categories (dtype "
-                f"{dtype_of(X, place)}): convert it, or fit again"
+                f"X must hold numbers in {name}, as in fit, got {kind}{such} (dtype "
+                f"{dtype_of(X, place)}): convert it (pandas.to_numeric), or fit again"
             )
-        kind = odd_kind(X, place, dtype)
         if kind == "text":
             text.append(name)
         elif kind:
@@ -231,12 +262,35 @@ def _codes(X, place: int, names, known: np.ndarray) -> np.ndarray:
     kind, values, places = _present(X, place, names)
     if len(known) == 0 or len(values) == 0:
         return np.full(len(places), np.nan)
-    wanted = CATEGORY_KINDS[known.dtype.kind]
-    if kind != wanted:
-        raise ValueError(
-            f"X must hold categories of the kind {wanted}, as in fit, got {kind} in "
-            f"{column_label(place, names)}"
-        )
+    if kind != CATEGORY_KINDS[known.dtype.kind]:
+        values = _as_known(kind, values, known, column_label(place, names))
     code_of = {value: code for code, value in enumerate(known.tolist())}
     # The place -1 is that of the last entry.
     return np.array([*(code_of.get(value, np.nan) for value in values.tolist()), np.nan])[places]
+
+
+def _as_known(kind: str, values: np.ndarray, known: np.ndarray, name: str) -> np.ndarray:
+    """Return numbers as the categories of text or bools that they stand for, else raise ValueError.
+
+    A reader of tables makes numbers of a batch whose codes are all digits, and floats beside gaps.
+    """
+    expected, advice = CATEGORY_KINDS[known.dtype.kind], ""
+    if kind == "numbers" and expected == "true and false" and np.isin(values, (0, 1)).all():
+        return values.astype(bool)
+    if kind == "numbers" and expected == "text":
+        spellings: dict[float, list[str]] = {}
+        for text in filter(is_number, known.tolist()):
+            spellings.setdefault(float(text), []).append(text)
+        whole = [str(int(value)) if value % 1 == 0 else None for value in values.tolist()]
+        odd = [
+            value
+            for value, text in zip(values.tolist(), whole)
+            if text is None or spellings.get(value, [text]) != [text]
+        ]
+        if not odd:
+            return np.array(whole, dtype=object)
+        among = listed(spellings.get(odd[0], ()), most=3)
+        advice = f" such as {odd[0]:g}{among and f', which may be {among}'}: read it as text"
+    raise ValueError(
+        f"X must hold categories of the kind {expected}, as in fit, got {kind} in {name}{advice}"
+    )

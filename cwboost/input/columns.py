@@ -148,7 +148,7 @@ def odd_kind(X, place: int, dtype) -> str:
         return ODD.get(values.dtype.kind, "")
     for value in values.tolist():
         if isinstance(value, str):
-            if dtype is not None or not _is_number(value):
+            if dtype is not None or not is_number(value):
                 return "text"
         elif isinstance(value, TIMES):
             return "dates or times"
@@ -159,10 +159,11 @@ def odd_kind(X, place: int, dtype) -> str:
     return ""
 
 
-def _is_number(text: str) -> bool:
+def is_number(text) -> bool:
+    """Return True for a number, or text that Python reads as one."""
     try:
         float(text)
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return True
 

@@ -19,6 +19,7 @@ from cwboost.input.categories import (
     count_categories,
     encode,
     in_order_of,
+    warn_of_many_levels,
 )
 from cwboost.input.columns import as_columns, column_label
 from cwboost.input.problem import check_missing
@@ -46,6 +47,7 @@ class InputSchema:
         `known` are the categories of a model that training goes on from, whose order is kept.
         """
         counted = count_categories(X, categorical_features, weight)
+        warn_of_many_levels(X, counted, categorical_features)
         learned = {place: by_frequency(*own) for place, own in counted.items()}
         return cls(
             family=family,

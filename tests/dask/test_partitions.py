@@ -290,7 +290,8 @@ REFUSED = [
     ((frame(kind=pd.Categorical([1, 2, 1, 2])), FOUR), "from_dtype",
      "partition 1: X: column 'kind' holds categories of the kind numbers, those of "
      "partition 0 are of the kind text"),
-    ((frame(number=list("wxyz")), FOUR), "from_dtype", "partition 1 of .* text in column 'number'"),
+    ((frame(number=list("wxyz")), FOUR), "from_dtype",
+     "partition 0: X: column 'number' holds no cat"),
     ((frame(), FOUR), [False], "partition 0 .*must be a mask of 2 bools.*got 1"),
     ((frame(), FOUR), ["kind", "sort"], "partition 0 of the training data:.* got 'sort'; X has"),
     ((frame().rename(columns={"kind": 1}), FOUR), None,
