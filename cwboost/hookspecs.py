@@ -13,8 +13,8 @@ hookimpl = pluggy.HookimplMarker("cwboost")
 def cwboost_register_families(register: Callable[[type], None]) -> None:
     """Register the weak-learner families of a distribution.
 
-    Called once, when a family of the plugin is first looked up or plugins are listed. The name of
-    each family should have an entry point, so that it is found without importing other plugins.
+    Called once per entry point that names the module, when its family is first looked up or plugins
+    are listed. Each family has an entry point of its name, by which it is found.
 
     Parameters
     ----------

@@ -117,7 +117,9 @@ def reference(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
         patch.delenv("CWBOOST_PLUGINS", raising=False)
-        write_distribution(folder, "reference-stumps", "3.1", {"r": "reference_family"}, {})
+        write_distribution(
+            folder, "reference-stumps", "3.1", {"reference_stump": "reference_family"}, {}
+        )
         importlib.invalidate_caches()
         discovery.refresh()
         yield ReferenceStump

@@ -4,9 +4,8 @@ import importlib.util
 import re
 from pathlib import Path
 
-from cwboost.families.examination import AUTO
-from cwboost.families.plugin_loading import normalise, other_plugins, own_plugins
-from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS
+from cwboost.families.plugin_loading import normalise
+from cwboost.families.registry import AUTO, INIT_MODELS, WEAK_LEARNERS
 from cwboost.kernels.include import get_include
 
 TEMPLATES = {
@@ -49,10 +48,10 @@ def _refuse_taken(name: str) -> None:
     if importlib.util.find_spec(f"cwboost_{name}") is not None:
         owner = f"the installed module cwboost_{name}"
     for kind in (WEAK_LEARNERS, INIT_MODELS):
-        for plugin in (*own_plugins(kind), *other_plugins(kind)):
+        for plugin in kind.declared():
             distribution = normalise(plugin.distribution)
-            if name in plugin.names or distribution == f"cwboost-{name.replace('_', '-')}":
-                owner = f"the installed plugin {plugin.distribution} {plugin.version}"
+            if plugin.name == name or distribution == f"cwboost-{name.replace('_', '-')}":
+                owner = f"the installed plugin {plugin.source}"
     if owner is not None:
         raise ValueError(f"name of the plugin must be free, got {name!r}, that of {owner}")
 

@@ -90,13 +90,12 @@ def _list(results) -> int:
     from cwboost.families.plugin_loading import third_parties_enabled
 
     records = list_plugins()
-    header = ("name", "kind", "distribution", "version", "API", "state", "capabilities")
+    header = ("name", "kind", "distribution", "version", "state", "capabilities")
     rows = [header]
     for record in records:
-        api = "-" if record.api_version is None else str(record.api_version)
         capabilities = " ".join(record.capabilities) or "-"
         source = record.distribution, record.version
-        rows.append((record.name, record.kind, *source, api, record.state, capabilities))
+        rows.append((record.name, record.kind, *source, record.state, capabilities))
     print(aligned(rows), file=results)
     failed = [record for record in records if record.error]
     if failed:

@@ -2,18 +2,15 @@
 
 An entry point of the group ``cwboost`` names a family, or a module that implements the hooks of
 `cwboost.hookspecs`; one of the group ``cwboost.init`` names an init model. Its own name is that of
-the family or model, which is therefore found without importing any other plugin. All plugins are
-imported only for a name that no entry point has, and to list them.
-`cwboost.families.plugin_loading` describes the environment variables.
+the family or model, which is therefore found without importing any other plugin.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.examination import examine, kind_of, warn_of_age
 from cwboost.families.init_contract import InitModel
 from cwboost.families.plugin_loading import PluginRecord, other_plugins, own_plugins
-from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS, FamilyError, registry_of
+from cwboost.families.registry import INIT_MODELS, WEAK_LEARNERS, FamilyError, kind_of, registry_of
 
 
 def get_family(name: str) -> type[WeakLearnerFamily]:
@@ -29,11 +26,6 @@ def get_family(name: str) -> type[WeakLearnerFamily]:
     FamilyError
         (a ValueError) If no family has the name, if two have it, if it is turned off, or if the
         plugin that should bring it failed; the message has the reason, with the plugin's own error.
-
-    Warns
-    -----
-    DeprecationWarning
-        If the family is written for an old version of the contract.
 
     Examples
     --------
@@ -63,7 +55,7 @@ def get_init(name: str) -> type[InitModel]:
 def distribution_of(plugin_class: type[WeakLearnerFamily | InitModel]) -> tuple[str, str] | None:
     """Return name and version of the distribution that brings a class as a plugin; None if none."""
     record = registry_of(plugin_class).find(plugin_class.name)
-    if record is None or record.is_registered or record.plugin_class is not plugin_class:
+    if record is None or record.entry_point is None or record.plugin_class is not plugin_class:
         return None
     return record.distribution, record.version
 
@@ -106,7 +98,6 @@ def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFa
     'FewFeatures'
     """
     WEAK_LEARNERS.register(family_class)
-    warn_of_age(WEAK_LEARNERS, family_class)
     return family_class
 
 
@@ -125,10 +116,9 @@ def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearne
         return get_family("mixed")(families=spec)
     if isinstance(spec, WeakLearnerFamily):
         try:
-            examine(WEAK_LEARNERS, type(spec), spec)
+            WEAK_LEARNERS.examine(type(spec), spec)
         except (TypeError, ValueError) as error:
             raise FamilyError(f"weak_learner={spec!r} cannot be used: {error}") from error
-        warn_of_age(WEAK_LEARNERS, type(spec))
         return spec
     hint = ""
     if isinstance(spec, type) and issubclass(spec, WeakLearnerFamily):

@@ -1,27 +1,34 @@
 """The weak learners or init models that have names: found on demand, or registered at run time.
 
 A name belongs to the first of these that has it: cwboost itself, a class registered at run time,
-the plugin with an entry point of the name, any other plugin. The answer never depends on earlier
-imports.
+the one plugin with an entry point of the name. Nothing else is imported for it.
 """
 
 import difflib
+import inspect
+import re
 import threading
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from cwboost.families.contract import WeakLearnerFamily, WeakLearners
-from cwboost.families.examination import Kind, examine, kind_of, warn_of_age
+from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFamily, WeakLearners
 from cwboost.families.init_contract import FittedInit, InitModel
 from cwboost.families.plugin_loading import (
-    Plugin,
     PluginRecord,
-    is_off,
-    load_plugin,
+    load_class,
     other_plugins,
     own_plugins,
     third_parties_enabled,
 )
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+
+AUTO = "auto"
+"""What parameters call the automatic choice, hence no name of a plugin."""
+
+
+def kind_of(value) -> str:
+    """Return the name that messages give to the type of a value."""
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
 class FamilyError(ValueError):
@@ -29,27 +36,32 @@ class FamilyError(ValueError):
 
 
 @dataclass(eq=False)
-class Registry(Kind):
+class Registry:
     """A kind of plugins and their records, filled on demand and kept for the process.
 
-    Threads may find and load the same at the same time; the first result stays. No lock is held
-    while a plugin is imported: its import may wait for another thread that asks here.
+    Messages call the kind `noun`. `group` is that of the entry points. A plugin derives from
+    `base`, and its attribute `result` names the class of what it makes, which derives from
+    `result_base`. Threads may load the same at the same time; the first result stays. No lock is
+    held while a plugin is imported: its import may wait for another thread that asks here.
     """
+
+    noun: str
+    group: str
+    base: type
+    result: str
+    result_base: type
 
     def __post_init__(self):
         self._registered: dict[str, PluginRecord] = {}
-        self._loading = threading.local()  # its `plugins`: those that this thread is loading
+        self._loading = threading.local()  # its `records`: those that this thread is loading
         self.clear()
 
     def clear(self) -> None:
         """Forget what was loaded; what was registered at run time stays."""
-        self._loaded: dict[Plugin, list[PluginRecord]] = {}
+        self._loaded: dict[PluginRecord, PluginRecord] = {}
 
     def get(self, name: str) -> type:
-        """Return the class of a name; `FamilyError` has the reason why there is no usable one.
-
-        Warn of one that is written for an old version of the contract.
-        """
+        """Return the class of a name; `FamilyError` has the reason why there is no usable one."""
         if not isinstance(name, str):
             raise TypeError(f"name of a {self.noun} must be a str, got {kind_of(name)}")
         record = self.find(name)
@@ -63,113 +75,138 @@ class Registry(Kind):
         if record.plugin_class is None:
             message = f"{self.noun} {name!r} cannot be used: {record.source}: {record.error}"
             raise FamilyError(message) from record.exception
-        warn_of_age(self, record.plugin_class)
         return record.plugin_class
 
     def find(self, name: str) -> PluginRecord | None:
-        """Return the record of a name; only the plugins that can answer are imported."""
-        owners = self._owners(name)
-        return _settled(owners[0], owners) if owners else None
+        """Return the record of a name; None if nothing has it."""
+        owners = self._owners(name) or [point for point in self._others() if point.name == name]
+        return self._settled(owners[0]) if owners else None
 
     def all(self) -> list[PluginRecord]:
         """Return every class and every failure: cwboost's own, those registered, the others."""
-        own, others = self._records(own_plugins(self)), self._records(self._others())
-        records = [*own, *self._registered.values(), *others]
-        return [_settled(record, self._owners(record.name)) for record in records]
+        records = *self._own(), *self._registered.values(), *self._others()
+        return [self._settled(record) for record in records]
 
     def register(self, plugin_class: type) -> None:
         """Register a class; raise `FamilyError` if a plugin or another class has its name."""
-        capabilities = examine(self, plugin_class)
-        name, module = plugin_class.name, plugin_class.__module__
-        record = PluginRecord(
-            self.noun, name, module, "", capabilities, plugin_class, is_registered=True
-        )
-        owners = [self._registered[name]] if name in self._registered else self._declared(name)
-        for owner in owners:
-            if owner.plugin_class is plugin_class:
+        capabilities, name = self.examine(plugin_class), plugin_class.name
+        place = f"{plugin_class.__module__}.{plugin_class.__qualname__}"
+        for owner in self._owners(name):
+            if self._settled(owner).plugin_class is plugin_class:
                 return
             # The same module and qualified name: the class was redefined (a notebook's cell).
-            if owner.source != record.source:
+            if owner.source != place:
                 raise FamilyError(f"the name {name!r} is taken by {owner.source}")
+        record = PluginRecord(name, place, "", self.noun, None, plugin_class, capabilities)
         self._registered[name] = record
 
-    def _declared(self, name: str) -> list[PluginRecord]:
-        """Return the records of a name that an entry point reserves, unless they are disabled."""
-        plugins = (*own_plugins(self), *self._others())
-        records = self._records(plugin for plugin in plugins if name in plugin.names)
-        return [one for one in records if one.name == name and one.state != "disabled"]
+    def examine(self, plugin_class, instance=None) -> tuple[str, ...]:
+        """Raise TypeError or ValueError unless a class keeps its contract; return capabilities.
+
+        By default, an `instance` without arguments is made.
+        """
+        if not (isinstance(plugin_class, type) and issubclass(plugin_class, self.base)):
+            got = kind_of(plugin_class)
+            raise TypeError(f"plugin must be a subclass of {self.base.__name__}, got {got}")
+        label = plugin_class.__name__
+        attributes = ("name", "api_version", self.result)
+        name, version, result = (getattr(plugin_class, key, None) for key in attributes)
+        if not (isinstance(name, str) and NAME.fullmatch(name)) or name == AUTO:
+            raise ValueError(
+                f"{label}.name must be a str of letters, digits, '_', '-' and '.' that begins with "
+                f"a letter, other than {AUTO!r}, got {name!r}"
+            )
+        if type(version) is not int or version != API_VERSION:
+            raise ValueError(
+                f"{label}.api_version must be {API_VERSION}, the version of the contract of a "
+                f"{self.noun} in this cwboost, got {version!r}: update the older of the two"
+            )
+        if missing := sorted(getattr(plugin_class, "__abstractmethods__", ())):
+            raise TypeError(f"{label} does not define {', '.join(missing)}")
+        if not (isinstance(result, type) and issubclass(result, self.result_base)):
+            expected, got = self.result_base.__name__, kind_of(result)
+            raise TypeError(f"{label}.{self.result} must be a subclass of {expected}, got {got}")
+        for method in ("from_arrays", "concatenate"):
+            function = inspect.getattr_static(result, method, staticmethod(None))
+            if not isinstance(function, (classmethod, staticmethod)):
+                raise TypeError(
+                    f"{result.__name__}.{method} must not take self: put @classmethod before it"
+                )
+        made = plugin_class() if instance is None else instance
+        if self.base is not WeakLearnerFamily:
+            return ()
+        if not isinstance(made.capabilities, Capabilities):
+            got = kind_of(made.capabilities)
+            raise TypeError(f"{label}.capabilities must be a Capabilities, got {got}")
+        return tuple(made.capabilities.names())
+
+    def declared(self) -> list[PluginRecord]:
+        """Return the records of all plugins, as their entry points declare them."""
+        return [*self._own(), *self._others()]
+
+    def _own(self) -> list[PluginRecord]:
+        return own_plugins(self.group, self.noun)
+
+    def _others(self) -> list[PluginRecord]:
+        return other_plugins(self.group, self.noun) if third_parties_enabled() else []
 
     def _owners(self, name: str) -> list[PluginRecord]:
-        """Return the records with the strongest claim to a name: two if it is in conflict."""
-        found = []
-        for records in self._by_claim(name):
-            found = [record for record in records if record.name == name]
-            enabled = [record for record in found if record.state != "disabled"]
-            loaded = {record.plugin_class: record for record in enabled if record.plugin_class}
-            if enabled:
-                return list(loaded.values()) or enabled[:1]
-        return found[:1]
+        """Return who has the strongest claim to a name: several plugins if it is in conflict."""
+        if own := [record for record in self._own() if record.name == name]:
+            return own
+        if name in self._registered:
+            return [self._registered[name]]
+        return [record for record in self._others() if record.name == name and not record.is_off]
 
-    def _by_claim(self, name: str) -> Iterator[list[PluginRecord]]:
-        """Yield the records of those who may have a name, the first who may first."""
-        yield self._records(plugin for plugin in own_plugins(self) if name in plugin.names)
-        yield [self._registered[name]] if name in self._registered else []
-        others = self._others()
-        yield self._records(plugin for plugin in others if name in plugin.names)
-        yield self._records(others)
+    def _settled(self, record: PluginRecord) -> PluginRecord:
+        """Return the record of a plugin once it is loaded, which its name must allow."""
+        if record.entry_point is None or record.is_off:
+            return record
+        owners = self._owners(record.name)
+        if owners == [record]:
+            return self._load(record)
+        taken = f"the name {record.name!r} is taken by {' and '.join(one.source for one in owners)}"
+        remedy = ": uninstall one of them" if len(owners) > 1 else ""
+        return replace(record, exception=FamilyError(taken + remedy))
 
-    def _others(self) -> list[Plugin]:
-        return other_plugins(self) if third_parties_enabled() else []
-
-    def _records(self, plugins: Iterable[Plugin]) -> list[PluginRecord]:
-        """Return the records of these plugins, which are imported unless they are disabled."""
-        records = []
-        for plugin in plugins:
-            off = [name for name in plugin.names if is_off(plugin.distribution, name)]
-            records += [plugin.record(self, name) for name in off]
-            if len(off) < len(plugin.names):
-                loaded = self._load(plugin)
-                records += [one for one in loaded if not is_off(one.distribution, one.name)]
-        return records
-
-    def _load(self, plugin: Plugin) -> list[PluginRecord]:
-        loading = vars(self._loading).setdefault("plugins", set())
-        if plugin in loading:
-            raise RuntimeError("a plugin asked for another while plugins were being loaded")
-        if plugin in self._loaded:
-            return self._loaded[plugin]
-        loading.add(plugin)
+    def _load(self, record: PluginRecord) -> PluginRecord:
+        loading = vars(self._loading).setdefault("records", set())
+        if record in loading:
+            raise RuntimeError("a plugin asked for itself while it was being loaded")
+        if record in self._loaded:
+            return self._loaded[record]
+        loading.add(record)
         try:
-            return self._loaded.setdefault(plugin, load_plugin(plugin, self))
+            loaded = load_class(record, has_hook=self.base is WeakLearnerFamily)
+            capabilities = self.examine(loaded)
+            if loaded.name != record.name:
+                raise ValueError(
+                    f"the entry point must be called {loaded.name!r}, as the class that it brings, "
+                    f"got {record.name!r}: each class needs an entry point of its name"
+                )
+            result = replace(record, plugin_class=loaded, capabilities=capabilities)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a plugin raises is its failure alone
+            result = replace(record, exception=error)
         finally:
-            loading.discard(plugin)
+            loading.discard(record)
+        return self._loaded.setdefault(record, result)
 
     def _unknown(self, name: str) -> str:
-        """Return a message with the known names, the closest one, and how many plugins failed."""
+        """Return the message for an unknown name: the closest, the known, and what failed."""
         records = self.all()
         names = sorted(record.name for record in records if record.state == "loaded")
-        message = f"unknown {self.noun} {name!r}"
         close = difflib.get_close_matches(name, names, n=1)
+        message = f"unknown {self.noun} {name!r}"
         message += f", did you mean {close[0]!r}?" if close else "."
         message += f" Known: {', '.join(map(repr, names)) or 'none'}."
-        broken = {(record.source, record.error) for record in records if record.error}
-        if broken:
-            count = "1 plugin" if len(broken) == 1 else f"{len(broken)} plugins"
+        if n_failed := len({record.source for record in records if record.error}):
+            count = "1 plugin" if n_failed == 1 else f"{n_failed} plugins"
             message += f" {count} failed to load; 'cwboost plugins' shows why."
         if not third_parties_enabled():
             message += " Plugins of other distributions are off (CWBOOST_PLUGINS=0)."
         return message
-
-
-def _settled(record: PluginRecord, owners: list[PluginRecord]) -> PluginRecord:
-    """Return a record, as a failure if its name does not belong to its class alone."""
-    others = [owner for owner in owners if owner.plugin_class is not record.plugin_class]
-    if record.plugin_class is None or not others:
-        return record
-    taken = f"the name {record.name!r} is taken by {' and '.join(one.source for one in owners)}"
-    remedy = ": uninstall one of them" if len(owners) > 1 else ""
-    error = FamilyError(taken + remedy)
-    return replace(record, capabilities=(), plugin_class=None, exception=error)
 
 
 WEAK_LEARNERS = Registry(

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import clone
 
 from cwboost.families.contract import BindContext, WeakLearnerFamily
-from cwboost.families.examination import examine
 from cwboost.families.registry import registry_of
 from cwboost.families.sealing.sample import read_only
 from cwboost.testing.material import (
@@ -29,7 +28,7 @@ from cwboost.testing.material import (
 
 def check_declarations(plugin):
     """Check the declared name, API version and type of what is made, and the capabilities."""
-    examine(registry_of(type(plugin)), type(plugin), plugin)
+    registry_of(type(plugin)).examine(type(plugin), plugin)
     name = type(plugin).name
     assert plugin.name == name, f"name must be that of the class, {name!r}, got {plugin.name!r}"
 

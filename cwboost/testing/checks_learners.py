@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.examination import NAME
+from cwboost.families.registry import NAME
 from cwboost.families.sealing.faults import check_array
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.sample import read_only

@@ -10,9 +10,9 @@ from inspect import signature
 import numpy as np
 
 from cwboost.families.contract import Pricer, WeakLearnerFamily, WeakLearners
-from cwboost.families.examination import describe_error
 from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
+from cwboost.families.plugin_loading import describe_error
 from cwboost.families.sealing.faults import add_note
 from cwboost.testing import (
     checks_capabilities,

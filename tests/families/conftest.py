@@ -14,6 +14,8 @@ from cwboost.families import discovery
 def install(tmp_path, monkeypatch):
     """Put distributions on the path for one test: ``install(name, version, module=source)``.
 
+    A module "mine_plugin" gets the entry point "mine" by default.
+
     Those of the environment, hundreds, are not read.
     """
     before, everywhere = set(sys.modules), metadata.distributions
@@ -27,7 +29,7 @@ def install(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def install(name, version, entry_points=None, **modules):
-        points = entry_points or {module: module for module in modules}
+        points = entry_points or {module.removesuffix("_plugin"): module for module in modules}
         info = write_distribution(tmp_path, name, version, points, modules)
         importlib.invalidate_caches()
         discovery.refresh()

@@ -1,10 +1,9 @@
 """Families by name: shipped ones, those of plugins, and unknown names; checks before their use."""
 
 import pytest
-from plugin_folder import BUILT_IN, only_record
+from plugin_folder import BUILT_IN
 
 import cwboost
-from cwboost.families import examination
 from cwboost.families.discovery import (
     FamilyError,
     check_capabilities,
@@ -47,15 +46,6 @@ def test_public_names_resolve_and_others_do_not():
         cwboost.nothing_of_that_name  # noqa: B018
 
 
-def test_a_family_of_an_older_accepted_version_works_and_warns(healthy, monkeypatch):
-    monkeypatch.setattr(examination, "API_VERSION", 3)
-    with pytest.warns(DeprecationWarning, match=r"'healthy' is written for version 1 .* version 3"):
-        family = get_family("healthy")
-    assert only_record("healthy-dist").state == "loaded"
-    with pytest.warns(DeprecationWarning, match="the plugin needs an update"):
-        resolve_weak_learner(family())
-
-
 def test_capabilities_are_checked_with_a_readable_message(healthy):
     family = resolve_weak_learner("healthy")
     check_capabilities(family)
@@ -76,5 +66,5 @@ def test_capabilities_are_checked_with_a_readable_message(healthy):
 
 def test_resolve_checks_an_instance_too(healthy):
     old = type("Old", (get_family("healthy"),), {"api_version": 0})()
-    with pytest.raises(FamilyError, match="version 0 of the contract"):
+    with pytest.raises(FamilyError, match="api_version must be 1"):
         resolve_weak_learner(old)

@@ -64,11 +64,11 @@ def assert_usable(name):
 
 CAPABLE = "Capabilities(missing_values=True)"
 HEALTHY = {"healthy_plugin": family_source("healthy", (CAPABLE, "Capabilities()"))}
-HEALTHY_RECORD = ("healthy-dist", "2.1", "healthy", "loaded", 1, ("deterministic",))
+HEALTHY_RECORD = ("healthy-dist", "2.1", "healthy", "loaded", ("deterministic",))
 
 
 def assert_healthy_undisturbed():
     r = only_record("healthy-dist")
-    got = (r.distribution, r.version, r.name, r.state, r.api_version, r.capabilities)
+    got = (r.distribution, r.version, r.name, r.state, r.capabilities)
     assert got == HEALTHY_RECORD
     assert_usable("healthy")
