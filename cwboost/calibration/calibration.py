@@ -60,6 +60,13 @@ def calibrated(model, scores, y, weight=None, fits_scale: bool = True):
     return replace(model, scale=scale, stage_scales=None, conformity=conformity)
 
 
+def loss_of_shares(y, weight) -> float:
+    """Return the log loss of the shares of the classes in the weight."""
+    shares = np.bincount(y, weight) / weight.sum()
+    shares = shares[shares > 0]
+    return float(-(shares * log(shares)).sum())
+
+
 def fit_scale(scores, y, weight=None) -> float:
     """Return the most likely scale on examples that the scores were not trained on."""
     return scale_and_loss(scores, y, weight)[0]

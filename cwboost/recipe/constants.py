@@ -25,6 +25,10 @@ PATIENCE, LEAST_FALL = 3.6, 0.01
 """A holdout run ends when rounds of this sum of learning rates have lowered the log loss by less
 than this share: to go on costs more than it gains."""
 
+LITTLE_LEARNT, ON_PLATEAU = 0.05, 3
+"""Until the log loss has fallen by the first share of that of the class shares, the patience is the
+second number of times as long: interactions without main effects begin to pay late."""
+
 CLOSE = 1.1
 """Factor between the lengths of a holdout run at which scale and prediction sets are known, for
 trainings that end early: these change little in between."""

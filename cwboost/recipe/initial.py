@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from cwboost.calibration.calibration import LOSS_SCALE, fit_scale, scale_and_loss
+from cwboost.calibration.calibration import (
+    LOSS_SCALE,
+    fit_scale,
+    loss_of_shares,
+    scale_and_loss,
+)
 from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_fit, checked_scores
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
 from cwboost.input.problem import Problem
 from cwboost.input.splits import cross_fitting
-from cwboost.kernels import log
 from cwboost.support.lazy import made_once
 from cwboost.support.samples import evenly_spaced
 
@@ -75,13 +79,11 @@ class InitFitter:
         The former is infinite if the data do not suit the model.
         """
         sample = problem.take(evenly_spaced(len(problem.y), n))
-        shares = np.bincount(sample.y, sample.weight) / sample.weight.sum()
-        shares = shares[shares > 0]
         fitted, scores = self._fit(model, sample)
         if fitted is None:
             return np.inf, 0.0
         _, loss = scale_and_loss(scores, sample.y, sample.weight)
-        return loss, float(-(shares * log(shares)).sum())
+        return loss, loss_of_shares(sample.y, sample.weight)
 
     @made_once
     def _seed(self) -> int:

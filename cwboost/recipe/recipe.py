@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from cwboost.calibration.calibration import LOSS_SCALE, scale_and_loss
+from cwboost.calibration.calibration import LOSS_SCALE, loss_of_shares, scale_and_loss
 from cwboost.calibration.metrics import LOGLOSS
 from cwboost.conformity import MOST_KEPT, Conformity
 from cwboost.families.contract import WeakLearnerFamily
@@ -219,10 +219,12 @@ def follow(
     """Do up to `most` rounds of a holdout run; return its curve, None if no round could be done.
 
     With `patience`, the run ends when this number of rounds has lowered the log loss too little,
-    and the training is to reach the last round that is close to the lowest one. Without, it is to
-    reach the last round. The limit of the clock cuts the run.
+    and the training is to reach the last round that is close to the lowest one, by what has been
+    learned if that is little. Without, it is to reach the last round. The limit of the clock cuts
+    the run.
     """
     began, best, kept, kept_scores, due = perf_counter(), [np.inf], 0, None, 1
+    of_shares = loss_of_shares(run.y, run.weight)
     lengths: list[float] = []
     losses: list[float] = []
     scales: list[float] = []
@@ -253,9 +255,11 @@ def follow(
         if patience is None:
             continue
         best.append(min(losses[-1], best[-1]))
-        if losses[-1] <= (1.0 + LOGLOSS.tolerance) * best[-1]:
+        learnt = max(0.0, of_shares - best[-1])
+        if losses[-1] <= best[-1] + LOGLOSS.tolerance * min(best[-1], learnt):
             kept, kept_scores = len(losses) - 1, scores
-        if best[-1] >= (1.0 - at.LEAST_FALL) * best[-patience - 1 :][0]:
+        waits = patience if learnt > at.LITTLE_LEARNT * of_shares else at.ON_PLATEAU * patience
+        if best[-1] >= (1.0 - at.LEAST_FALL) * best[-waits - 1 :][0]:
             break
     if not run.n_rounds:
         return None

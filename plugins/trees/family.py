@@ -22,8 +22,9 @@ CATEGORIES = ("codes", "subsets")
 ANY_NUMBER = 2**24
 """Codes up to here are exact in single precision."""
 
-MOST_DRAWN = 64
-"""Largest number of features that "auto" draws at a node."""
+FEWEST_DRAWN, MOST_DRAWN = 8, 64
+"""Numbers of features between which "auto" draws half of all at a node: few features may pay only
+together."""
 
 DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 5, 2048, 1.5
 """Depth "auto" up to this number of examples, and what each doubling adds."""
@@ -65,8 +66,8 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_features : int, float, "sqrt", "auto" or None, default="auto"
         Number of features drawn at each node among those that vary there: an int is that number,
         a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes all.
-        "auto" is half of all, at most 64. Nodes of every third level draw new ones, the others take
-        those of their parents.
+        "auto" is half of all, at least 8 and at most 64. Nodes of every third level draw new ones,
+        the others take those of their parents.
     criterion : {"gini", "edge"}, default="gini"
         Criterion of a split: the impurity of the weighted two-class problem of signs, or the edge
         itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and
@@ -220,7 +221,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     def _n_drawn(self, n_features):
         """Return the number of features drawn at a node."""
         if isinstance(self.max_features, str) and self.max_features == "auto":
-            return min(max(1, (n_features + 1) // 2), MOST_DRAWN)
+            return min(n_features, max(FEWEST_DRAWN, (n_features + 1) // 2), MOST_DRAWN)
         return cwboost.count_max_features(self.max_features, n_features)
 
     def _settings(self, size, n_features):

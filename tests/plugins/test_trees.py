@@ -57,7 +57,7 @@ def test_hostile_arrays_are_refused():
     [
         (TreeFamily()._depth, {1: 5, 2_048: 5, 8_192: 8, 50_000: 12, 200_000: 15}),
         (TreeFamily()._leaf_mass, {1: 0.04, 100: 0.04, 500: 0.04, 1000: 0.02}),
-        (TreeFamily()._n_drawn, {1: 1, 5: 3, 100: 50, 2_000: 64}),
+        (TreeFamily()._n_drawn, {1: 1, 5: 5, 12: 8, 100: 50, 2_000: 64}),
     ],
 )
 def test_limits_by_default_follow_the_numbers_of_examples_and_of_features(of, cases):

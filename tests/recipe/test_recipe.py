@@ -23,7 +23,7 @@ def default(**params):
     return CWBoostClassifier(random_state=0, **params)
 
 
-FAMILIES = {"auto": TreeFamily(max_features=0.5), "stump": "stump", "projection": "projection"}
+FAMILIES = {"auto": TreeFamily(max_features=8), "stump": "stump", "projection": "projection"}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -67,6 +67,15 @@ def test_rounds_are_few_where_boosting_fits_noise_and_many_where_it_learns():
     few = default(init=None, learning_rate=0.5).fit(X, noise).n_iter_
     many = default(init=None, learning_rate=0.5).fit(X, boxes).n_iter_
     assert few < many <= constants.MOST_LENGTH / 0.5
+
+
+@pytest.mark.parametrize("n_features", [2, 8])
+def test_classes_by_interaction_alone_are_learned(n_features):
+    """Chessboards: no feature tells anything alone, so that the loss falls late."""
+    X = np.random.default_rng(0).random((4000, n_features))
+    y = (X[:, :2] * 6).astype(int).sum(axis=1) % 2
+    clf = default().fit(X[:2000], y[:2000])
+    assert clf.score(X[2000:], y[2000:]) > 0.75
 
 
 def test_where_few_rounds_suffice_there_are_more_of_smaller_steps():
