@@ -96,7 +96,7 @@ class CWBoostClassifier(BoostingClassifier):
         1 shows a progress bar with loss, gap and errors.
     subsample : float or None, default=None
         In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
-        every round. None is 1, and 0.5 if "stagewise" training prices one weak learner per class.
+        every round. None is 1, and 0.5 with "classwise" correction.
     validation_fraction : float, default=0.1
         Fraction of the examples held out (stratified) for early stopping, unless fit gets X_val or
         `cv` is given.
@@ -127,14 +127,16 @@ class CWBoostClassifier(BoostingClassifier):
 
     Other Parameters
     ----------------
-    correction : {"stagewise", "total"}, default="stagewise"
-        "stagewise" corrects only the new coefficients of each round (CW-1): a round grows one tree
-        for all classes, and every class takes its own step in every leaf. "total" corrects all of
-        them (CW, the method of the paper); with it, and with `monotonic_cst`, a round grows one
-        tree per class, with outputs -1 and +1.
+    correction : {"stagewise", "classwise", "total"}, default="stagewise"
+        What a round adds and corrects. "stagewise" grows one tree for all classes, and every class
+        takes its own step in every leaf; with weak learners that have no leaves to share, such as
+        stumps, and with `monotonic_cst` it is "classwise". "classwise" adds one column per class, a
+        weak learner with outputs -1 and +1, and corrects the new coefficients (CW-1 of the paper).
+        "total" adds the same columns and corrects all coefficients (CW, the method of the paper).
     C : float or None, default=None
-        Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
-        "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
+        Weight of the loss relative to the sum of the coefficients, or of the steps of leaves; at
+        most 1e150. None is 1e4 with "total", else 1e12: the penalty of coefficients then counts
+        nothing, and steps of leaves have none.
     max_working_sets : int, default=2
         Passes of coordinate descent per round (tau_max); "stagewise" always does one.
     epsilon : float, default=0.1
@@ -164,7 +166,8 @@ class CWBoostClassifier(BoostingClassifier):
     history_ : dict of ndarrays of shape (n_rounds,)
         learning_rate, objective, dual_bound (best so far, NaN if pricing is not exact, which the
         family claims), gap, max_violation (at the solver's last violation scan, before its last
-        pass; NaN if stage-wise), n_nonzero, pricing_seconds, solver_seconds, train_error,
+        pass; NaN if stage-wise), n_nonzero (coefficients of ``ensemble_``; those of leaves that
+        have steps are not part of the objective), pricing_seconds, solver_seconds, train_error,
         valid_error (NaN without X_val and early stopping); with early stopping also ``valid_`` and
         the name of the measure; NAME_error, NAME_logloss (at the scale best for the set) and that
         measure of each set in `eval_sets`. The scores of an init model are out of sample in
@@ -196,8 +199,8 @@ class CWBoostClassifier(BoostingClassifier):
         \sum_i w_i \sum_{y \ne y_i} e^{-\mathrm{margin}_{i,y}}, \qquad p = (K - 1) \sum_i w_i,
 
     over K classes and examples of weight w_i. The margin of an example over a class y is the score
-    of its own class minus that of y. Stage-wise training has no penalty of the coefficients, unless
-    `C` is given, and takes a fraction `learning_rate` of each step. Total correction solves the
+    of its own class minus that of y. Stage-wise training has no penalty that counts unless `C` is
+    given, and takes a fraction `learning_rate` of each step. Total correction solves the
     problem over all columns in every round; if pricing is exact, as that of stumps, ``history_``
     has a lower bound on its optimum over all weak learners of the family.
 

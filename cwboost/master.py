@@ -94,12 +94,16 @@ class CellSteps:
         return np.ascontiguousarray(self.coef[:, None] * self.outputs.T)
 
 
-def steps_of_cells(sums, cover, smoothing: float, step: float, least: float) -> CellSteps:
+def steps_of_cells(
+    sums, cover, smoothing: float, step: float, least: float, is_penalized: bool = False
+) -> CellSteps:
     """Return a fraction of the coordinate steps of cells, smoothed and rounded.
 
     A cell is a column that is 1 on its examples and 0 elsewhere. With the sums P and N of the
-    weights of either sign there, the objective without the coefficients falls the most by the step
-    log(P / N) / 2. The sums are smoothed, so that it is finite, and small in cells of few examples.
+    weights of either sign there, over q, the loss over q falls the most by the step t =
+    log(P / N) / 2. If steps are penalized, |t| is added to it, and t is the exact step of a
+    coefficient, log(2 P / (1 + sqrt(1 + 4 P N))) for P > N + 1, and 0 for |P - N| <= 1. The sums
+    are smoothed, so that the step is finite, and small in cells of few examples.
 
     `sums`, (n, n_cells, 2), has P and N over q per class and cell, `cover` the weight of the
     examples in each cell. `smoothing` is the share of the mass of a class that is added to either.
@@ -108,8 +112,14 @@ def steps_of_cells(sums, cover, smoothing: float, step: float, least: float) -> 
     edges = np.abs(sums[:, :, 0] - sums[:, :, 1]).sum(axis=1)
     totals = sums.sum(axis=(1, 2))
     # A class without weight has steps of 0.
-    logs = log(sums + (smoothing * np.where(totals > 0.0, totals, 1.0))[:, None, None])
-    steps = 0.5 * (logs[:, :, 0] - logs[:, :, 1])
+    sums = sums + (smoothing * np.where(totals > 0.0, totals, 1.0))[:, None, None]
+    if is_penalized:
+        larger, smaller = sums.max(axis=2), sums.min(axis=2)
+        steps = log(2.0 * larger / (1.0 + np.sqrt(1.0 + 4.0 * larger * smaller)))
+        steps = np.copysign(np.maximum(steps, 0.0), sums[:, :, 0] - sums[:, :, 1])
+    else:
+        logs = log(sums)
+        steps = 0.5 * (logs[:, :, 0] - logs[:, :, 1])
     steps[edges <= least] = 0.0
     most = np.abs(steps).max(axis=1)
     units = np.where(most > 0.0, most, 1.0) / LARGEST_OUTPUT
@@ -123,14 +133,13 @@ class Master(ABC):
 
     `RestrictedMaster` documents what is abstract here. `coef_matrix`, (n_classes, capacity), has
     the coefficients with one row per class, zero beyond the columns of the class. `q`, p / C, is
-    the unscaled edge above which a column pays. `cell_coef` is the sum of the coefficients of
-    graded learners, which are not columns: see `step_cells`.
+    the unscaled edge above which a column pays. The steps of cells are not coefficients: see
+    `step_cells`.
     """
 
     n_classes: int
     q: float
     coef_matrix: np.ndarray
-    cell_coef: float
     _sum_of_weights: float
 
     @property
@@ -160,7 +169,7 @@ class Master(ABC):
     def objective(self) -> float:
         """Value of the restricted master at the present coefficients."""
         # Not coef_matrix.sum(), which takes a Python function more.
-        coef = self.cell_coef + float(np.add.reduce(self.coef_matrix, axis=None))
+        coef = float(np.add.reduce(self.coef_matrix, axis=None))
         return coef + self.pairs.loss / self.q
 
     def edges(self) -> list[np.ndarray]:
@@ -203,7 +212,9 @@ class Master(ABC):
     @abstractmethod
     def update_layer(self, rows, step: float = 1.0) -> None: ...
     @abstractmethod
-    def step_cells(self, division, n_classes: int, step: float, least: float) -> CellSteps: ...
+    def step_cells(
+        self, division, n_classes: int, step: float, least: float, is_penalized: bool = False
+    ) -> CellSteps: ...
     @abstractmethod
     def rebuild(self) -> None: ...
     @abstractmethod
@@ -235,7 +246,6 @@ class RestrictedMaster(Master):
         self.columns = ColumnStore(self.n_classes, self.pairs.n_bytes, shared)
         self.coef_matrix = np.zeros((self.n_classes, self.columns.capacity))
         self.solves_since_rebuild = 0
-        self.cell_coef = 0.0
         self._edges = None
 
     def _q(self, C) -> float:
@@ -355,38 +365,35 @@ class RestrictedMaster(Master):
         self.pairs.update_layer(self.columns, rows, self.coef_matrix, step)
         self._edges = None
 
-    def step_cells(self, division, n_classes: int, step: float, least: float) -> CellSteps:
+    def step_cells(
+        self, division, n_classes: int, step: float, least: float, is_penalized: bool = False
+    ) -> CellSteps:
         """Take a fraction of the step of every cell of a division, of several classes at once.
 
         The last `n_classes` step, unless their edge is not above `least`, and take the fraction
-        `step` of the exact step. The learner becomes graded: its outputs are as the steps of its
-        cells. It is not kept as a column; the scores keep what it adds.
+        `step` of the exact step, see `steps_of_cells`. The learner becomes graded: its outputs are
+        as the steps of its cells. It is not kept as a column; the scores keep what it adds.
 
         Notes
         -----
-        The objective without the coefficients does not rise. A pair belongs to two classes at
-        most, so by convexity its loss is at most the mean of those after twice the step of one of
-        them. Over the pairs of one class, the loss after twice the exact steps, which ours do not
-        exceed, is that before.
+        The objective, of which these steps are no part, does not rise. A pair belongs to two
+        classes at most, so by convexity its loss is at most the mean of those after twice the step
+        of one of them. Over the pairs of one class, the loss after twice the exact steps, which
+        ours do not exceed, is that before.
         """
         first, scale = self.n_classes - n_classes, scale_of_cells(self.pairs.loss)
         sums, cover = self.pairs.cell_sums(division.cells, division.n_cells, first, scale)
         sums /= scale * self.q
-        found = steps_of_cells(sums, cover, self._smoothing, step, least)
+        found = steps_of_cells(sums, cover, self._smoothing, step, least, is_penalized)
         if found.coef.any():
             self.pairs.move_cells(division.cells, found.moves, first)
-            self.cell_coef += float(found.coef.sum())
             self._edges = None
         return found
 
-    def start_from(self, scores, coef: float) -> None:
-        """Add what graded learners give the examples, (n_samples, n_classes), to the base scores.
-
-        `coef` is the sum of their coefficients.
-        """
+    def start_from(self, scores) -> None:
+        """Add the scores that graded learners give the examples to the base scores."""
         self._base = scores.T if self._base is None else self._base + scores.T
         self.pairs = self._first_pairs()
-        self.cell_coef = coef
         self._edges = None
 
     def update_coordinates(self, classes, rows) -> None:

@@ -19,8 +19,9 @@ from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.schedule import BoostingSettings
 from cwboost.support.checks import check_number
 from cwboost.support.warnings import warn_caller
-from cwboost.training.column_generation import PAYS, ColumnGeneration
+from cwboost.training.column_generation import ColumnGeneration
 from cwboost.training.outcome import ModelOutcome
+from cwboost.training.training import PAYS
 
 POLISH = 1e-3
 """Fraction of ``gap_tol`` to which L-BFGS-B goes on when no column pays."""
@@ -70,13 +71,11 @@ class SharedColumnGeneration(ColumnGeneration):
         self.master.note_solve()
         return report
 
-    def record(self, report, changes, pricing_seconds, solver_seconds, **extra):
+    def record(self, changes, entry):
         """Add the round to the model, with the final gap of the solver."""
         gap = relative_gap(self.master)
         self.n_unsolved += self.settings.solver == "lbfgsb" and gap > self.gap_tol
-        return super().record(
-            report, changes, pricing_seconds, solver_seconds, master_gap=gap, **extra
-        )
+        return super().record(changes, {"master_gap": gap, **entry})
 
 
 class SharedOutcome(ModelOutcome):

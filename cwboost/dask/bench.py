@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cwboost.dask.actors import ActorCrew
-from cwboost.dask.held_out import PartitionedSets, holdout_run
+from cwboost.dask.held_out import PartitionedSets, left_out_master
 from cwboost.dask.initial import SharedExamples, sample_of_partitions, shared_examples
 from cwboost.dask.input.chunks import report
 from cwboost.dask.input.collections import sources
@@ -21,7 +21,11 @@ from cwboost.dask.listing import effective_size, listing, splits
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.one_worker import Job, followed_loop
 from cwboost.dask.problem import coordinator_of, description, shared_encoding, shared_problem
-from cwboost.dask.training import PartitionedPricer, PartitionedTraining
+from cwboost.dask.training import (
+    PartitionedColumnGeneration,
+    PartitionedLeafBoosting,
+    PartitionedPricer,
+)
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
@@ -54,6 +58,7 @@ class PartitionedBench:
         self, client, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
     ):
         self._wanted, self.previous = wanted, previous
+        self._training = PartitionedLeafBoosting if wanted.divides else PartitionedColumnGeneration
         self._bound: WeakLearnerFamily | None = None
         self._rng = generator_of(wanted.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
@@ -189,8 +194,10 @@ class PartitionedBench:
         size = effective_size(self._setup, self._listed, left_out)
         setup = replace(self._setup, base=base, size=size)
         rng = np.random.default_rng(seed)
-        with holdout_run(self._crew, setup, family, settings, left_out, rng) as run:
-            yield run
+        with left_out_master(self._crew, setup, settings.C, left_out) as (master, y, weight):
+            pricer = PartitionedPricer(master, family, rng)
+            training = self._training(pricer, master, settings, rng)
+            yield HoldoutRun([training], master.left_out_scores, y, weight)
 
     def loop(self, start: Start, plan: Plan) -> RoundLoop:
         """Return the loop of the training, before its first round."""
@@ -206,7 +213,7 @@ class PartitionedBench:
         held_out = []
         if self._roles:
             held_out.append(PartitionedSets(self._crew, classes, self._roles, plan.metric))
-        training = PartitionedTraining(pricer, master, settings, self._rng, held_out)
+        training = self._training(pricer, master, settings, self._rng, held_out)
         training.is_followed = bool(wanted.callbacks or wanted.verbose)
         if previous is not None:
             training.resume(setup.previous, previous.history)

@@ -13,11 +13,8 @@ from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import joined_set
 from cwboost.dask.master import PartitionedMaster, sum_in_order
-from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.fitted_model import FittedModel
 from cwboost.input.examples import VALID
-from cwboost.recipe.holdout import HoldoutRun
-from cwboost.solvers.schedule import BoostingSettings
 
 
 class PartitionedSets:
@@ -67,28 +64,23 @@ class PartitionedSets:
 
 
 @contextmanager
-def holdout_run(
-    crew: Crew, setup: Setup, family, settings: BoostingSettings, left_out, rng
-) -> Iterator[HoldoutRun]:
-    """Provide a holdout run on bound partitions, which are as before afterwards.
+def left_out_master(
+    crew: Crew, setup: Setup, C: float, left_out
+) -> Iterator[tuple[PartitionedMaster, np.ndarray, np.ndarray]]:
+    """Provide the master of a holdout run on bound partitions, which are as before afterwards.
 
-    It has a single training, from the base scores of `setup` or from zero. `left_out` are places
-    among all examples; the size in `setup` is that of the others.
+    It starts from the base scores of `setup` or from zero. `left_out` are places among all
+    examples; the size in `setup` is that of the others. Class indices and weights of those that are
+    left out come with it.
     """
     from_zero = setup.base is None
     (parts,) = crew.ask(("leave_out", (left_out, from_zero)))
     masses, y, weight = zip(*parts)
     masses = sum_in_order(masses)
-    q = (len(masses) - 1) * float(masses.sum()) / settings.C
-    master = PartitionedMaster(crew, replace(setup, masses=masses, q=q))
-    training = PartitionedTraining(PartitionedPricer(master, family, rng), master, settings, rng)
-
-    def scores() -> np.ndarray:
-        (parts,) = master.ask(("left_out", ()))
-        return np.concatenate(parts)
-
+    q = (len(masses) - 1) * float(masses.sum()) / C
     try:
-        yield HoldoutRun([training], scores, np.concatenate(y), np.concatenate(weight))
+        master = PartitionedMaster(crew, replace(setup, masses=masses, q=q))
+        yield master, np.concatenate(y), np.concatenate(weight)
     finally:
         crew.ask(("leave_out", ([], False)))
         crew.forget()

@@ -44,7 +44,6 @@ class PartitionedMaster(Master):
         self.coef_matrix = np.zeros((self.n_classes, 16))
         self.keeps_columns = keeps_columns
         self._edges = self._tables = None
-        self.cell_coef = 0.0
         self._unsent: list = []
         if setup.base is not None:
             self.rebuild()
@@ -79,24 +78,29 @@ class PartitionedMaster(Master):
         self._tables = sum_in_order([tables for _, tables in parts])
         return _joint_keys(keys for keys, _ in parts)
 
-    def step_cells(self, division, n_classes: int, step: float, least: float) -> CellSteps:
+    def left_out_scores(self) -> np.ndarray:
+        """Return the scores of the examples that a holdout run leaves out."""
+        (parts,) = self.ask(("left_out", ()))
+        return np.concatenate(parts)
+
+    def step_cells(
+        self, division, n_classes: int, step: float, least: float, is_penalized: bool = False
+    ) -> CellSteps:
         """Take a step of every cell of a division; see `RestrictedMaster`."""
         first, scale = self.n_classes - n_classes, scale_of_cells(self.pairs.loss)
         (parts,) = self.ask(("take_cells", (division, first, scale)))
         sums, cover = map(sum_in_order, zip(*parts))
         sums /= scale * self.q
-        found = steps_of_cells(sums, cover, self._smoothing, step, least)
+        found = steps_of_cells(sums, cover, self._smoothing, step, least, is_penalized)
         if found.coef.any():
             _, parts = self.ask(("move_cells", (found.moves,)), ("measure", ()))
             self.take_measures(parts)
-            self.cell_coef += float(found.coef.sum())
             self._edges = self._tables = None
         return found
 
-    def start_from(self, coef: float) -> None:
-        """Let the partitions start from the graded learners of a model, of this sum of `coef`."""
+    def start_from_learners(self) -> None:
+        """Let the partitions start from the graded learners of the model that they were given."""
         self._take_gradient(("start_from", ()))
-        self.cell_coef = coef
 
     def _take_gradient(self, operation) -> None:
         """Send an operation that changes the pair weights; take measures, masses and edges."""

@@ -1,5 +1,6 @@
 """Column generation on partitions: a conversation prices, tables of one layer come back."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from cwboost.kernels import weight_scales
 from cwboost.solvers.fcd import SolverReport, first_pass
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.training.column_generation import ColumnGeneration
+from cwboost.training.leaf_boosting import LeafBoosting
+from cwboost.training.training import Training
 
 ITERATIONS = 5
 """Iterations of L-BFGS-B for each pass of `max_working_sets`."""
@@ -44,7 +47,6 @@ class PartitionedPricer:
         self.family = family
         self.exact = self.coordinator.exact
         self.n_threads = 1  # of the client
-        self.divides = family.capabilities.divides
         self.n_targets = family.capabilities.n_priced(master.n_classes)
         self.round: int | None = None
         self.least_edge = 0.0
@@ -105,32 +107,74 @@ class PartitionedPricer:
         return FamilyFault(f"{family_source(self.family)}{when}: {what}")
 
 
-class PartitionedTraining(ColumnGeneration):
-    """Training in progress, whose examples are divided into partitions."""
+class PartitionedTraining(Training):
+    """What both trainings do otherwise if the examples are divided into partitions."""
+
+    pricer: PartitionedPricer
+    master: PartitionedMaster
 
     is_followed = False
     """Whether the history has the error of a round at its end, by one more exchange, and not only
     when the next round has priced."""
 
+    def draw_sample(self) -> SampleOfRows | None:
+        """Draw the examples of a round; None takes all."""
+        share = self.settings.subsample
+        return SampleOfRows(share, int(self.rng.integers(2**63))) if share < 1.0 else None
+
+    def record(self, changes, entry) -> float:
+        if self.is_followed:
+            self.master.measure()
+        return super().record(changes, entry)
+
+    def finish(self) -> None:
+        """Complete the history of the last round."""
+        if self.n_rounds and np.isnan(self.model.latest["train_error"]) and self.between_rounds:
+            self.master.measure()
+            self.note_error()
+
+    def note_error(self) -> None:
+        """Record the error of the last round, which the partitions measure with the next one."""
+        if self.n_rounds and np.isnan(self.model.latest["train_error"]):
+            self.model.amend_latest(train_error=self.master.train_error)
+
+    def resume(self, ensemble, history) -> None:
+        """Take up training where `ensemble` ended, that of the setup, from its coefficients."""
+        self.skip_draws(ensemble.n_rounds)
+        self.restore_learners(ensemble, history)
+        self.model.resume(ensemble, history)
+
+    @abstractmethod
+    def restore_learners(self, ensemble, history) -> None:
+        """Start from the learners of a model with this history."""
+
+
+class PartitionedLeafBoosting(PartitionedTraining, LeafBoosting):
+    """Leaf boosting on partitions."""
+
+    def divide(self) -> ChosenDivision:
+        """Return a division of a sample that the partitions draw."""
+        self.pricer.round = self.n_rounds + 1
+        division = self.pricer.divide(self.draw_sample())
+        self.note_error()
+        return division
+
+    def restore_learners(self, ensemble, history) -> None:
+        self.master.start_from_learners()
+        self.take_steps(history)
+
+
+class PartitionedColumnGeneration(PartitionedTraining, ColumnGeneration):
+    """Column generation on partitions."""
+
     def price(self):
         priced = super().price()
-        self._note_error()
+        self.note_error()
         return priced
 
     def price_sample(self) -> PricedOnPartitions:
         """Return the best weak learners per class on a sample that the partitions draw."""
         return self.pricer.price(self.draw_sample())
-
-    def divide(self) -> ChosenDivision:
-        """Return a division of a sample that the partitions draw."""
-        division = self.pricer.divide(self.draw_sample())
-        self._note_error()
-        return division
-
-    def draw_sample(self) -> SampleOfRows | None:
-        """Draw the examples of a round; None takes all."""
-        share = self.settings.subsample
-        return SampleOfRows(share, int(self.rng.integers(2**63))) if share < 1.0 else None
 
     def solve(self, layer) -> SolverReport:
         """Solve for the layer on its tables; with total correction, for all coefficients.
@@ -150,20 +194,7 @@ class PartitionedTraining(ColumnGeneration):
             max_iter=ITERATIONS * schedule.max_working_sets,
         )
 
-    def record(self, report, changes, pricing_seconds, solver_seconds, **extra) -> float:
-        if self.is_followed:
-            self.master.measure()
-        return super().record(report, changes, pricing_seconds, solver_seconds, **extra)
-
-    def resume(self, ensemble, history) -> None:
-        """Take up training where `ensemble` ended, that of the setup, from its coefficients."""
-        self.skip_draws(ensemble.n_rounds)
-        if ensemble.learners.is_graded:
-            coef = ensemble.coef()
-            self.master.start_from(float(coef.sum()))
-            self.n_steps = coef.nnz
-            self.model.resume(ensemble, history)
-            return
+    def restore_learners(self, ensemble, history) -> None:
         classes = np.zeros(len(ensemble.learners), dtype=np.int64)
         classes[ensemble.path.column] = ensemble.path.score_index
         values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
@@ -171,17 +202,6 @@ class PartitionedTraining(ColumnGeneration):
         self.columns.assign(classes, rows, np.arange(len(rows)), self.master.coef_matrix.shape[1])
         self.master.coef_matrix[classes, rows] = values
         self.columns.record_all(self.master.coef_matrix)
-        self.model.resume(ensemble, history)
         self.master.rebuild()
         if not self.master.keeps_columns:
             self.master.drop_columns()
-
-    def finish(self) -> None:
-        """Complete the history of the last round."""
-        if self.n_rounds and np.isnan(self.model.latest["train_error"]) and self.between_rounds:
-            self.master.measure()
-            self._note_error()
-
-    def _note_error(self) -> None:
-        if self.n_rounds and np.isnan(self.model.latest["train_error"]):
-            self.model.amend_latest(train_error=self.master.train_error)

@@ -29,7 +29,7 @@ _STUMPS = partial(
     epsilon=0.1,
 )
 _CW = partial(_STUMPS, correction="total", max_working_sets=2)
-_CW_1 = partial(_STUMPS, correction="stagewise", C=1e8, learning_rate=1.0, subsample=1.0)
+_CW_1 = partial(_STUMPS, correction="classwise", C=1e8, learning_rate=1.0, subsample=1.0)
 # After 100 rounds of its five passes, the objective is that of a solve to a gap of 1e-2, in a
 # twentieth of the time.
 _MULTIBOOST = partial(cwboost.MultiBoostClassifier, solver="fcd", tol=0.0)

@@ -28,12 +28,13 @@ from cwboost.support.checks import check_bool, check_number
 if TYPE_CHECKING:
     from cwboost.families.contract import WeakLearnerFamily
 
+# The lowest error on validation parts. With this C the penalty of the coefficients does not count.
+STAGEWISE = {"C": 1e12, "learning_rate": 0.1, "subsample": 0.5}
 DEFAULTS = {
     # The method of the paper.
     "total": {"C": 1e4, "learning_rate": 1.0, "subsample": 1.0},
-    # The lowest error on validation parts. With this C the penalty of the coefficients does not
-    # count.
-    "stagewise": {"C": 1e12, "learning_rate": 0.1, "subsample": 0.5},
+    "stagewise": STAGEWISE,
+    "classwise": STAGEWISE,
 }
 
 LIMITS = {"C": (0.0, LARGEST_C), "learning_rate": (1e-12, 1.0), "subsample": (0.0, 1.0)}
@@ -50,7 +51,8 @@ class Parameters:
     `n_estimators`, `n_iter_no_change`, `probability_scale`, `early_stopping` (the metric) and
     `learning_rate` are None if they are to be chosen, or not used; `init` is "auto" then.
     `constraints` are those of `CONSTRAINTS` that constrain anything. `divides` is True if a round
-    grows one learner for all classes, and `keeps_state` if the state for an exact continuation may
+    grows one learner in whose cells all classes step, else it adds columns of one class each, and
+    `keeps_state` if the state for an exact continuation may
     be needed. `time_limit` are the seconds of the shortest `TimeLimit` among the callbacks,
     infinite without one. `split_seed` draws the split for early stopping: always the same one
     unless `random_state` is an integer, so that a fit that goes on holds out the same examples.
@@ -107,7 +109,12 @@ class Parameters:
         if not _has_nonzero(classifier.monotonic_cst):
             constraints["monotonic_cst"] = None
         constraints = {name: given for name, given in constraints.items() if given is not None}
-        divides = family.capabilities.divides and "monotonic_cst" not in constraints
+        # Here alone it is decided which training it is: that of leaves, or that of columns.
+        divides = (
+            classifier.correction == "stagewise"
+            and family.capabilities.divides
+            and "monotonic_cst" not in constraints
+        )
         settings = _settings_of(classifier, divides)
         metric = stopping_metric(classifier.early_stopping)
         callbacks, seed = list(classifier.callbacks or []), classifier.random_state
@@ -125,7 +132,7 @@ class Parameters:
             n_iter_no_change=n_iter_no_change,
             categorical_features=classifier.categorical_features,
             constraints=constraints,
-            divides=divides and settings.stagewise,
+            divides=divides,
             class_weight=classifier.class_weight,
             warm_start=warm_start,
             keeps_state=warm_start or any(asked),
@@ -149,7 +156,7 @@ def _has_nonzero(given) -> bool:
 def _settings_of(classifier, divides: bool) -> BoostingSettings:
     """Check the parameters of column generation and fill in the defaults of the correction.
 
-    With `divides`, rounds of stage-wise training grow one learner for all classes.
+    With `divides`, rounds grow one learner for all classes.
     """
     check_number("max_working_sets", classifier.max_working_sets, Integral, 1)
     check_number("epsilon", classifier.epsilon, Real, 0.0)
@@ -170,10 +177,10 @@ def _settings_of(classifier, divides: bool) -> BoostingSettings:
             f"coefficient, got {classifier.learning_rate!r}"
         )
     check_choice("solver", classifier.solver, ("fcd", "fcd_printed", "lbfgsb"))
-    stagewise = correction == "stagewise"
+    stagewise = correction != "total"
     if stagewise and classifier.solver != "fcd":
         raise ValueError(
-            "solver must be 'fcd' with correction='stagewise', which takes one step per "
+            f"solver must be 'fcd' with correction={correction!r}, which takes one step per "
             f"coefficient, got {classifier.solver!r}"
         )
     return BoostingSettings(
@@ -181,5 +188,6 @@ def _settings_of(classifier, divides: bool) -> BoostingSettings:
         epsilon=float(classifier.epsilon),
         solver=classifier.solver,
         tol=float(classifier.tol),
+        penalizes_steps=classifier.C is not None,
         **values,
     )

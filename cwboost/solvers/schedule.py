@@ -34,6 +34,8 @@ class BoostingSettings:
         in a row must, if pricing does not cover the whole family on all examples.
     subsample : float
         Fraction of the examples, drawn in each round, that are priced.
+    penalizes_steps : bool
+        Whether the steps of leaves have the penalty that coefficients have.
     """
 
     C: float
@@ -43,6 +45,7 @@ class BoostingSettings:
     learning_rate: float = 1.0
     tol: float
     subsample: float = 1.0
+    penalizes_steps: bool = False
 
     @property
     def stagewise(self) -> bool:

@@ -23,6 +23,7 @@ from cwboost.recipe.plan import Plan
 from cwboost.support.lazy import made_once
 from cwboost.training.binding import Binder
 from cwboost.training.column_generation import ColumnGeneration
+from cwboost.training.leaf_boosting import LeafBoosting
 from cwboost.training.outcome import BoostingOutcome
 from cwboost.training.resumption import PreviousFit, check_continues, origin_of, resume
 from cwboost.training.rounds import RoundLoop
@@ -46,6 +47,7 @@ class Bench:
             held_out = {VALID: own, **held_out}
         self._problem, self._schema, self._held_out = problem, schema, held_out
         self._wanted, self.previous = wanted, previous
+        self._training = LeafBoosting if wanted.divides else ColumnGeneration
         self._rng = generator_of(wanted.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
         self._init_models = InitFitter(init_rng, wanted.n_threads, schema.facts())
@@ -115,7 +117,7 @@ class Bench:
             own = problem.without(split.left_out)
             master = own.master(settings.C, self._wanted.n_threads)
             pricer = self._binder.bind(family, own, rng)
-            trainings.append(ColumnGeneration(pricer, master, settings, rng))
+            trainings.append(self._training(pricer, master, settings, rng))
 
         def scores() -> np.ndarray:
             parts = [one.master.scores_of(at) for one, (_, at) in zip(trainings, splits)]
@@ -138,7 +140,7 @@ class Bench:
         )
         pricer = self._binder.bind(plan.family, problem, self._rng)
         master = problem.master(settings.C, wanted.n_threads)
-        training = ColumnGeneration(pricer, master, settings, self._rng, held_out)
+        training = self._training(pricer, master, settings, self._rng, held_out)
         # This takes a pass over all data, so do it only if a continuation may need it.
         origin = None
         if wanted.keeps_state:

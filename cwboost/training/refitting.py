@@ -20,8 +20,9 @@ from cwboost.input.examples import VALID, Examples
 from cwboost.input.splits import given_splits, holdout_splits
 from cwboost.master import LARGEST_OUTPUT
 from cwboost.recipe.parameters import Parameters
-from cwboost.training.column_generation import PAYS
+from cwboost.solvers.schedule import BoostingSettings
 from cwboost.training.importances import with_importances
+from cwboost.training.training import PAYS
 
 TREES_PER_CHUNK = 32
 """Trees of which the cells of all examples are computed together."""
@@ -55,7 +56,8 @@ def refitted(
     problem = replace(problem, base=scores[:, known])
     problems = problem, *(problem.without(split.left_out) for split in left_out)
     masters = [one.master(wanted.settings.C, n_threads) for one in problems]
-    ensemble = _with_steps(model.ensemble, X, masters, known, rate)
+    settings = replace(wanted.settings, learning_rate=rate)
+    ensemble = _with_steps(model.ensemble, X, masters, known, settings)
     model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None, examples=None)
     model = with_importances(model, X, problem.weight, n_threads)
     if held_out is not None:
@@ -69,7 +71,7 @@ def refitted(
     return model
 
 
-def _with_steps(ensemble: Ensemble, X, masters, known, rate: float) -> Ensemble:
+def _with_steps(ensemble: Ensemble, X, masters, known, settings: BoostingSettings) -> Ensemble:
     """Return the ensemble with the steps of the first master; all masters take their own.
 
     `known` are the classes of the masters, among those of the ensemble.
@@ -86,7 +88,12 @@ def _with_steps(ensemble: Ensemble, X, masters, known, rate: float) -> Ensemble:
         for j, own in zip(chunk, cells):
             start, end = learners.trees.offsets[j : j + 2]
             division = Division(learners, own, end - start)
-            steps = [one.step_cells(division, len(stepping), rate, PAYS) for one in masters]
+            steps = [
+                master.step_cells(
+                    division, len(stepping), settings.learning_rate, PAYS, settings.penalizes_steps
+                )
+                for master in masters
+            ]
             moves[start:end, stepping] = steps[0].moves.T
     values = np.repeat(coef, learners.cell_counts, axis=0) * outputs + moves
     units = np.maximum.reduceat(np.abs(values), learners.trees.offsets[:-1]) / LARGEST_OUTPUT

@@ -14,6 +14,8 @@ from cwboost.input.problem import Problem, fingerprint
 from cwboost.input.schema import InputSchema
 from cwboost.master import RestrictedMaster
 from cwboost.training.column_generation import ColumnGeneration
+from cwboost.training.leaf_boosting import LeafBoosting
+from cwboost.training.training import Training
 
 STATE_TYPES = {
     "pairs": dict,
@@ -113,7 +115,7 @@ def _require(holds: bool, wanted: str, got) -> None:
         )
 
 
-def origin_of(training: ColumnGeneration, problem: Problem, constraints: Mapping) -> dict:
+def origin_of(training: Training, problem: Problem, constraints: Mapping) -> dict:
     """Return what tells a training from others: checksums of its data, and of all.
 
     The latter, "identity", covers all that a dual bound and a reason to stop belong to: the family
@@ -134,7 +136,7 @@ def _description(value):
     return [_description(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def training_state(training: ColumnGeneration, origin: Mapping | None) -> dict | None:
+def training_state(training: Training, origin: Mapping | None) -> dict | None:
     """Return what continues training bit for bit, besides ensemble and history.
 
     Without its `origin_of`, or if an interrupt left the master ahead of the model, return None:
@@ -161,7 +163,7 @@ def _check_state(state: Mapping) -> None:
         raise ValueError("training_state must have the fields that training saves, each its type")
 
 
-def resume(training: ColumnGeneration, previous: PreviousFit, X, origin: Mapping) -> None:
+def resume(training: Training, previous: PreviousFit, X, origin: Mapping) -> None:
     """Take up a new training on X, still without columns, where the previous fit ended.
 
     With a state of the same data, the continuation equals one uninterrupted run bit for bit;
@@ -171,9 +173,13 @@ def resume(training: ColumnGeneration, previous: PreviousFit, X, origin: Mapping
     ensemble, state = previous.ensemble, previous.state
     if state is None or state["data"] != origin["data"]:
         ensemble, state = previous.model.ensemble, None
-    _restore_columns(training, ensemble, X)
     rounds = ensemble.n_rounds
-    training.model.resume(ensemble, {name: a[:rounds] for name, a in previous.history.items()})
+    history = {name: a[:rounds] for name, a in previous.history.items()}
+    if isinstance(training, LeafBoosting):
+        training.restore(ensemble, X, history)
+    else:
+        _restore_columns(training, ensemble, X)
+    training.model.resume(ensemble, history)
     if state is None:
         training.master.rebuild()
         training.skip_draws(rounds)
@@ -196,13 +202,6 @@ def resume(training: ColumnGeneration, previous: PreviousFit, X, origin: Mapping
 def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:
     """Fill the master with the learners of an ensemble as columns, and their coefficients."""
     master, columns = training.master, training.columns
-    if ensemble.learners.is_graded:
-        # They are not columns: what they add to the scores is a constant from here on.
-        steps = [step for *_, step in ensemble.path.changes(ensemble.n_scores)]
-        # Round by round, as training adds them, for the same bits.
-        master.start_from(ensemble.scores(X), sum(float(step.sum()) for step in steps))
-        training.n_steps = sum(map(np.count_nonzero, steps))
-        return
     if len(every := np.arange(len(ensemble.learners))):
         classes, rows, _ = add_columns(master, ensemble, every, X)
         columns.assign(classes, rows, every, master.coef_matrix.shape[1])

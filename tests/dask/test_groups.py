@@ -13,13 +13,13 @@ from cwboost.dask import DaskCWBoostClassifier, bench, initial, listing  # noqa:
 @pytest.mark.parametrize("init", [None, "kernel"])
 @pytest.mark.parametrize("given", [True, False])
 def test_groups_are_never_on_both_sides(client, place, monkeypatch, init, given):
-    left_out, run = [], bench.holdout_run
+    left_out, provide = [], bench.left_out_master
 
-    def noted(crew, setup, family, settings, rows, rng):
+    def noted(crew, setup, C, rows):
         left_out.append(rows)
-        return run(crew, setup, family, settings, rows, rng)
+        return provide(crew, setup, C, rows)
 
-    monkeypatch.setattr(bench, "holdout_run", noted)
+    monkeypatch.setattr(bench, "left_out_master", noted)
     rng = np.random.default_rng(0)
     groups = rng.permutation(np.repeat(np.arange(60), 5))
     centres = rng.normal(size=(60, 4))

@@ -16,7 +16,11 @@ from cwboost.dask.input.encoding import columns_of
 from cwboost.dask.listing import effective_size, listing
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import coordinator_of, description, shared_encoding, shared_problem
-from cwboost.dask.training import PartitionedPricer, PartitionedTraining
+from cwboost.dask.training import (
+    PartitionedColumnGeneration,
+    PartitionedLeafBoosting,
+    PartitionedPricer,
+)
 from cwboost.solvers.schedule import BoostingSettings
 
 
@@ -54,7 +58,7 @@ def train(
 ):
     """Return training on blocks (X, y) or (X, y, weight), done, with its crew as `crew`."""
     given = {"C": C, "solver": "fcd", "max_working_sets": 1, "tol": 0.0, **settings}
-    settings = BoostingSettings(**given)
+    settings = BoostingSettings(penalizes_steps=True, **given)
     chunks = [Chunk(index, "training", *block) for index, block in enumerate(blocks)]
     crew = LocalCrew(chunks, n_workers)
     rng = np.random.default_rng(seed)
@@ -69,7 +73,9 @@ def train(
     crew.bind(setup)
     master = PartitionedMaster(crew, setup, keeps_columns=not settings.stagewise)
     pricer = PartitionedPricer(master, family, rng)
-    training = PartitionedTraining(pricer, master, settings, rng)
+    divides = settings.stagewise and family.capabilities.divides
+    kind = PartitionedLeafBoosting if divides else PartitionedColumnGeneration
+    training = kind(pricer, master, settings, rng)
     training.crew, training.setup = crew, setup
     while training.n_rounds < n_rounds and training.round():
         pass

@@ -55,6 +55,29 @@ def test_the_objective_never_rises(halves, model):
     assert (np.diff(objective) <= 1e-12 * objective[1:]).all()
 
 
+@pytest.mark.parametrize("correction", ["classwise", "total"])
+def test_columns_of_trees_belong_to_one_class_each(halves, correction):
+    X, y, *_ = halves
+    clf = CWBoostClassifier("tree", init=None, correction=correction, n_estimators=3, tol=0.0)
+    ensemble = clf.fit(X, y).ensemble_
+    assert not ensemble.learners.is_graded
+    assert set(np.unique(ensemble.learners.outputs(X))) == {-1, 1}
+    columns = 3 * len(clf.classes_)
+    assert len(ensemble.learners) == columns == len(set(ensemble.path.column))
+
+
+@pytest.mark.parametrize("weak_learner", ["stump", "tree"])
+def test_a_smaller_C_takes_smaller_steps(halves, weak_learner):
+    X, y, *_ = halves
+
+    def largest(C):
+        clf = stages(weak_learner, C=C, n_estimators=1, learning_rate=1.0, subsample=1.0)
+        return np.abs(clf.fit(X, y).decision_function(X)).max()
+
+    assert largest(30.0) < largest(300.0) < largest(1e12) * (1 + 1e-9)
+    assert largest(1e12) == pytest.approx(largest(None), rel=1e-6)
+
+
 @pytest.mark.parametrize("data", ["halves", "pendigits"])
 def test_fast_convergence(data, request):
     """With C = 1e5 total correction fits the training part within 50 rounds, and generalises."""

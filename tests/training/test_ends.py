@@ -21,7 +21,7 @@ from cwboost.recipe import recipe
 from cwboost.support import clock
 from cwboost.training import fitting, rounds
 from cwboost.training.bench import Bench
-from cwboost.training.column_generation import ColumnGeneration
+from cwboost.training.leaf_boosting import LeafBoosting
 
 X, Y = load_vowel(return_X_y=True)
 ROWS = np.random.default_rng(0).permutation(np.flatnonzero(Y < 4))
@@ -187,13 +187,13 @@ class Ticks:
 
 @pytest.fixture
 def ticks(monkeypatch):
-    ticks, one_round = Ticks(), ColumnGeneration.round
+    ticks, one_round = Ticks(), LeafBoosting.round
 
     def slow_round(training):
         ticks.now += 1.0
         return one_round(training)
 
-    monkeypatch.setattr(ColumnGeneration, "round", slow_round)
+    monkeypatch.setattr(LeafBoosting, "round", slow_round)
     for module in (recipe, clock, fitting, rounds):
         monkeypatch.setattr(module, "perf_counter", ticks)
     return ticks

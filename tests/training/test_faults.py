@@ -14,10 +14,11 @@ from models import objective, paper, stages
 from sklearn.datasets import load_iris
 from threadpoolctl import OpenBLASController
 
-from cwboost import CWBoostClassifier, column_generation
+from cwboost import CWBoostClassifier
 from cwboost.calibration.scores import HeldOutScores
 from cwboost.ensemble.path import PathBuilder
 from cwboost.kernels import SortedFeatures, one_thread
+from cwboost.training import column_generation
 from cwboost.training.outcome import BoostingOutcome
 
 X, Y = load_iris(return_X_y=True)

@@ -78,7 +78,6 @@ class SealedPricer(Pricer):
         self.n_samples = sample.n_samples
         self.n_threads = context.n_threads
         self.n_targets = context.n_targets
-        self.divides = family.capabilities.divides and context.monotonic is None
         self.exact = getattr(pricer, "exact", None)
         if type(self.exact) is not bool:
             raise self.fault(f"the pricer's exact must be a bool, got {self.exact!r}")

@@ -63,7 +63,7 @@ def test_cells_take_fractions_of_their_exact_steps(seed, n_threads):
         for _ in range(3):
             cells = rng.integers(0, n_cells, n).astype(np.int32)
             R, loss = np.array(master.weights), master.pairs.loss
-            scores, total = master.scores_of(np.arange(n)), master.cell_coef
+            scores = master.scores_of(np.arange(n))
             steps = master.step_cells(Division(None, cells, n_cells), n_classes - first, step, 0.0)
             for k, own in enumerate(steps.outputs.T):
                 r = R[first + k]
@@ -89,7 +89,22 @@ def test_cells_take_fractions_of_their_exact_steps(seed, n_threads):
             wrong = scores.argmax(axis=1) != y
             assert master.train_error == pytest.approx(np.average(wrong, weights=weight))
             assert master.pairs.loss <= loss * (1 + 1e-12)
-            assert master.cell_coef == pytest.approx(total + steps.coef.sum())
+            assert master.objective == pytest.approx(master.pairs.loss / master.q)
+
+
+def test_penalized_steps_are_those_of_coefficients():
+    """Each is what one coordinate update gives a column that is the sign of the step in its cell.
+
+    The objective of a cell of sums P and N over q is |t| + P exp(-t) + N exp(t).
+    """
+    sums = np.array([[[30.0, 4.0], [2.0, 1.5], [0.5, 9.0], [3.0, 0.0]]])
+    steps = steps_of_cells(sums, np.ones(4), 0.0, 1.0, 0.0, is_penalized=True)
+    found = steps.coef[0] * steps.outputs[:, 0]
+    grid = np.linspace(-3, 3, 60_001)
+    for (P, N), step in zip(sums[0], found):
+        best = grid[np.argmin(np.abs(grid) + P * np.exp(-grid) + N * np.exp(grid))]
+        assert step == pytest.approx(best, abs=0.51 * steps.coef[0] + 1e-4)
+    assert steps.outputs[1, 0] == 0  # |P - N| is below the penalty
 
 
 def test_cells_have_the_same_bits_at_any_number_of_threads():
