@@ -9,7 +9,6 @@ rounded to float32.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     import onnx
 
     from cwboost.base import BoostingClassifier
-    from cwboost.kernels import CategorySets
 
 OPSET, ML_OPSET = 17, 3
 
@@ -88,7 +86,7 @@ def to_onnx(
             "learners have no flat form (of thresholds on derived features, define direction)"
         )
     coef = coef.toarray() if len(learners) else np.zeros((1, ensemble.n_scores))
-    outputs = _outputs(graph, trees, classifier.n_features_in_)
+    outputs = _outputs(graph, trees)
     name = "scores" if decode is None else "bits"
     votes = name if base is None else "votes_of_learners"
     _votes(graph, outputs, trees, coef)
@@ -180,44 +178,12 @@ def _categories_json(classifier) -> str:
     )
 
 
-def _memberships(graph: _Graph, trees: ThresholdTrees, sets: CategorySets, n_features: int):
-    """Turn tests of category sets into tests of new features, 1 for a code of the set, 0 or NaN.
-
-    Returns the name of all features and the trees on them.
-    """
-    parts, place = [graph.features], n_features
-    feature, threshold = trees.feature.copy(), trees.threshold.copy()
-    nodes = np.flatnonzero(sets.is_set)
-    for f in np.unique(trees.feature[nodes]).tolist():
-        own = nodes[trees.feature[nodes] == f]
-        n_codes = 8 * int(np.diff(sets.start)[own].max())
-        # Rows of the table: the codes, other values, NaN.
-        table = sets.contains(own, np.arange(n_codes + 2.0)[:, None]).astype(np.float64)
-        table[-1] = np.nan
-        column = graph.add("Gather", [graph.features, graph.constant(f"f{f}", f)], f"x{f}", axis=1)
-        most, least = graph.constant(f"n{f}", float(n_codes)), graph.constant(f"z{f}", 0.0)
-        negative = graph.add("Less", [column, least], f"negative{f}")
-        within = graph.add("Min", [column, most], f"within{f}")
-        valid = graph.add("Where", [negative, most, within], f"valid{f}")
-        lost = graph.add("IsNaN", [column], f"lost{f}")
-        row = graph.add("Where", [lost, graph.constant(f"l{f}", n_codes + 1.0), valid], f"row{f}")
-        code = graph.cast(row, f"code{f}", np.int64)
-        parts.append(graph.add("Gather", [graph.constant(f"t{f}", table), code], f"in{f}", axis=0))
-        feature[own] = place + np.arange(len(own))
-        threshold[own] = 0.5
-        place += len(own)
-    features = graph.add("Concat", parts, "with memberships", axis=1)
-    return features, replace(trees, feature=feature, threshold=threshold, category_sets=None)
-
-
-def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
+def _outputs(graph: _Graph, trees: ThresholdTrees) -> str:
     """Add nodes for the outputs of the weak learners, one column per learner, as float64.
 
     A graded learner has one column per output.
     """
     features = graph.features
-    if trees.category_sets is not None:
-        features, trees = _memberships(graph, trees, trees.category_sets, n_features)
     if trees.directions is not None:
         directions = graph.constant("directions", trees.directions)
         linear = graph.add("MatMul", [features, directions], "linear")

@@ -108,12 +108,10 @@ def to_shap(
     ------
     NotFittedError
     TypeError
-        As `to_treelite`, or if trees compare categories.
+        As `to_treelite`.
     """
     model = _tree_model(classifier, n_estimators)
     trees = model.trees
-    if trees.category_sets is not None:
-        raise TypeError("classifier must not compare categories, which trees of shap cannot do")
     counts = np.maximum(node_counts(trees, classifier._encoded(background)), 1e-6)
     return {
         "trees": [
@@ -165,20 +163,15 @@ def _add_node(builder, trees: ThresholdTrees, place: int, coef: np.ndarray) -> N
     if trees.feature[place] < 0:
         builder.leaf((trees.output[place] * coef).tolist())
         return
-    left, sets = int(trees.left[place]), trees.category_sets
-    common = {
-        "default_left": bool(trees.missing[place] < 0),
-        "left_child_key": left,
-        "right_child_key": left + 1,
-    }
-    feature = int(trees.feature[place])
-    if sets is not None and sets.is_set[place]:
-        codes = sets.members(place).tolist()
-        builder.categorical_test(
-            feature, category_list=codes, category_list_right_child=True, **common
-        )
-    else:
-        builder.numerical_test(feature, float(trees.threshold[place]), opname="<=", **common)
+    left = int(trees.left[place])
+    builder.numerical_test(
+        int(trees.feature[place]),
+        float(trees.threshold[place]),
+        default_left=bool(trees.missing[place] < 0),
+        opname="<=",
+        left_child_key=left,
+        right_child_key=left + 1,
+    )
 
 
 def _shap_tree(

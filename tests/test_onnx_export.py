@@ -128,7 +128,7 @@ def test_categories_are_codes_of_the_input():
     given = answers(model, clf._encoded(rows))
     np.testing.assert_array_equal(given["label"], clf.predict(rows))
     np.testing.assert_allclose(given["scores"], clf._scores(rows), rtol=1e-12, atol=1e-12)
-    strange = np.array([[0.5, -1, 5], [0.5, 1e6, 8], [np.nan, 40, -3]])  # no codes: in no set
+    strange = np.array([[0.5, -1, 5], [0.5, 1e6, 8], [np.nan, 40, -3]])
     trained = clf.ensemble_.scores(strange)
     np.testing.assert_allclose(answers(model, strange)["scores"], trained, rtol=1e-12, atol=1e-12)
     (kept,) = model.metadata_props

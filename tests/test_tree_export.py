@@ -46,19 +46,16 @@ def test_treelite_gives_the_same_scores_and_probabilities(load, weak_learner):
     assert_same_margins(clf, X, n_estimators=5)
 
 
-def test_treelite_tests_category_codes():
+def test_treelite_reads_category_codes():
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     kind, size = rng.integers(0, 12, 400), rng.normal(size=400)
     X = pd.DataFrame({"kind": pd.Categorical([f"k{k}" for k in kind]), "size": size})
     X.loc[::9, "kind"] = np.nan
     clf = small("stump").fit(X, (kind % 3 + (size > 0)) % 3)
-    assert clf.ensemble_.learners.flat_form().category_sets is not None
     places = {category: place for place, category in enumerate(clf.categories_[0])}
     codes = np.column_stack([X["kind"].map(places).astype(float), size])
     assert_same_margins(clf, X, codes)
-    with pytest.raises(TypeError, match="must not compare categories"):
-        to_shap(clf, X)
 
 
 @pytest.mark.filterwarnings("ignore:::(shap|numba)")

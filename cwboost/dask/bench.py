@@ -79,7 +79,7 @@ class PartitionedBench:
         except BaseException:
             self._crew.close()
             raise
-        self._init_models = InitFitter(init_rng, wanted.n_threads, self._schema.facts())
+        self._init_models = InitFitter(init_rng, wanted.n_threads, self._schema.categorical)
 
     def _read(self, n_training: int, has_groups: bool) -> None:
         """Let the partitions describe themselves: what they share becomes known."""
@@ -87,7 +87,7 @@ class PartitionedBench:
         given = wanted.categorical_features
         known = None if self.previous is None else self.previous.schema.categories
         found = crew.collect(columns_of, None, given)
-        encoding, columns = shared_encoding(found, family, given, known)
+        encoding, columns = shared_encoding(found, given, known)
         reports = crew.collect(report, encoding, family)
         own = {index: reports[index] for index in range(n_training)}
         self._setup = setup = shared_problem(own, encoding, wanted.settings.C, wanted.class_weight)

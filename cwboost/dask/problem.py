@@ -7,12 +7,9 @@ from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
 from cwboost.families.contract import BindContext
-from cwboost.families.discovery import check_capabilities
 from cwboost.families.partitioned import Coordinator
 from cwboost.input.categories import in_order_of
-from cwboost.input.columns import column_label
 from cwboost.input.problem import PRODUCT, check_classes, class_factors
-from cwboost.input.schema import categorical_facts
 from cwboost.support.weights import check_total
 
 
@@ -69,20 +66,17 @@ def coordinator_of(setup: Setup, descriptions, columns: Columns, rng, family) ->
         class_counts=counts,
         size=setup.size,
         feature_names=names,
-        **categorical_facts(setup.encoding.categories, columns.n_features),
     )
     return family.coordinator([own for _, own in sorted(descriptions.items())], context)
 
 
-def shared_encoding(found, family, categorical_features, known=None) -> tuple[Encoding, Columns]:
+def shared_encoding(found, categorical_features, known=None) -> tuple[Encoding, Columns]:
     """Return how blocks become matrices, and the columns of the training partitions.
 
     `known` are the categories of a model that training goes on from.
     """
     columns = check_columns(found)
     categories = in_order_of(known or {}, shared_categories(found))
-    numbers = {column_label(place, columns.names): len(own) for place, own in categories.items()}
-    check_capabilities(family, n_categories=numbers)
     return Encoding(categorical_features, categories), columns
 
 

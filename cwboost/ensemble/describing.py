@@ -7,7 +7,6 @@ import numpy as np
 from cwboost.families.contract import WeakLearners
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.joined_trees import trees_on_features
-from cwboost.kernels.category_sets import CategorySets
 
 LISTED = 4
 
@@ -49,14 +48,11 @@ def terms_of(direction: Mapping[str, float]) -> str:
 def _on_features(flat: ThresholdTrees, names, categories) -> list[str]:
     stumps = flat.stumps()
     if stumps is not None:
-        sets = flat.root_sets() or CategorySets.none(len(flat))
         words = []
-        for j, (feature, threshold, *rest) in enumerate(zip(*(a.tolist() for a in stumps))):
-            if sets.is_set[j] and feature >= 0:
-                words.append(_category_stump(feature, sets.members(j), *rest, names, categories))
-            elif feature in categories and np.isfinite(threshold):  # compared by their codes
-                above = np.flatnonzero(np.arange(len(categories[feature])) > threshold)
-                words.append(_category_stump(feature, above, *rest, names, categories))
+        for feature, threshold, *rest in zip(*(a.tolist() for a in stumps)):
+            if feature in categories and np.isfinite(threshold):  # compared by their codes
+                known = categories[feature]
+                words.append(_category_stump(names[feature], known, threshold, *rest))
             else:
                 words.append(_stump(feature, threshold, *rest, names))
         return words
@@ -77,17 +73,14 @@ def _stump(feature: int, threshold: float, polarity: int, missing: int, names) -
     return f"{text} or missing" if missing > 0 else text
 
 
-def _category_stump(feature: int, members, polarity: int, missing: int, names, categories) -> str:
-    known = categories.get(feature)
-    if known is not None:
-        # The shorter of the two lists; codes that no category has are in neither.
-        outside = np.setdiff1d(np.arange(len(known)), members)
-        members = members[members < len(known)]
-        if len(outside) < len(members):
-            members, polarity = outside, -polarity
-    words = [str(code if known is None else known[code]) for code in members[:LISTED].tolist()]
+def _category_stump(name: str, known, threshold: float, polarity: int, missing: int) -> str:
+    is_above = np.arange(len(known)) > threshold
+    members, others = known[is_above], known[~is_above]
+    if len(others) < len(members):  # the shorter of the two lists
+        members, polarity = others, -polarity
+    listed = ", ".join(map(str, members[:LISTED].tolist()))
     more = f" and {len(members) - LISTED} more" if len(members) > LISTED else ""
-    text = f"{names[feature]} {'in' if polarity > 0 else 'not in'} {{{', '.join(words)}{more}}}"
+    text = f"{name} {'in' if polarity > 0 else 'not in'} {{{listed}{more}}}"
     return f"{text} or missing" if missing > 0 else text
 
 

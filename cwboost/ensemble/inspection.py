@@ -58,7 +58,7 @@ def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
             "only models of stumps are sums of functions of one feature each, got learners of "
             f"type {type(ensemble.learners).__name__}"
         )
-    return AdditiveScores(*stumps, coef, category_sets=flat.root_sets())
+    return AdditiveScores(*stumps, coef)
 
 
 def is_additive(ensemble: Ensemble) -> bool:

@@ -148,10 +148,9 @@ class _Comparisons:
     def __init__(self, trees: ThresholdTrees, nodes: slice):
         inner = np.arange(nodes.start, nodes.stop)[trees.feature[nodes] >= 0]
         self.n = len(inner)
-        sets = None if trees.category_sets is None else trees.category_sets.take(inner)
         above = np.ones(self.n, dtype=np.int8)
         parts = trees.feature[inner], trees.threshold[inner], above, trees.missing[inner]
-        self._scorer = stump_trees(*parts, sets).scorer(sparse.csr_array((self.n, 1)))
+        self._scorer = stump_trees(*parts).scorer(sparse.csr_array((self.n, 1)))
 
     def sides(self, X) -> np.ndarray:
         """Return (n_blocks, n_comparisons) bytes: bit k for row k of the block that goes right."""

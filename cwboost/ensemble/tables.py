@@ -75,16 +75,10 @@ def tree_rows(
             rows.append(row | {"output": int(outputs[score % len(outputs)])})
             continue
         depth[left] = depth[left + 1] = depth[place] + 1
-        sets = trees.category_sets
-        if sets is not None and sets.is_set[node]:
-            known = np.asarray(categories.get(feature, [])).tolist()
-            codes = sets.members(node).tolist()
-            row["categories"] = [known[c] if c < len(known) else c for c in codes]
-        else:
-            row["threshold"] = float(trees.threshold[node])
-            if plain is None and feature in categories:  # compared by their codes
-                known = enumerate(np.asarray(categories[feature]).tolist())
-                row["categories"] = [name for code, name in known if code > row["threshold"]]
+        row["threshold"] = float(trees.threshold[node])
+        if plain is None and feature in categories:  # compared by their codes
+            known = enumerate(np.asarray(categories[feature]).tolist())
+            row["categories"] = [name for code, name in known if code > row["threshold"]]
         if plain is None or plain[feature] >= 0:
             row["feature"] = names[feature if plain is None else plain[feature]]
         else:

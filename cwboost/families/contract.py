@@ -45,8 +45,6 @@ class Capabilities:
         ``bind``, ``outputs`` and scorers take CSR and CSC and never make them dense.
     deterministic : bool, default=True
         The same data, parameters and generator state give the same bits at any number of threads.
-    max_categories : int, default=0
-        Largest number of categories of a column (`BindContext.categorical`); 0 refuses them.
     monotonic : bool, default=False
         `BindContext.monotonic` is kept.
     interactions : bool, default=False
@@ -61,7 +59,6 @@ class Capabilities:
     missing_values: bool = False
     sparse_input: bool = False
     deterministic: bool = True
-    max_categories: int = 0
     monotonic: bool = False
     interactions: bool = False
     symmetric: bool = False
@@ -107,10 +104,6 @@ class BindContext:
         follow it: a weight of 2 then means two copies.
     feature_names : tuple of str or None, default=None
         Names of the columns of X, if the caller's X has names.
-    categorical : ndarray of shape (n_features,), dtype bool, or None, default=None
-        True for a column of category codes, missing and unknown ones NaN; None if there are none.
-    n_categories : ndarray of shape (n_features,), dtype int64, or None, default=None
-        Number of categories of each column, 0 of others; some may not occur in X.
     monotonic : ndarray of shape (n_targets, n_features), dtype int8, or None, default=None
         +1 if outputs for a target must not fall as the feature rises, -1 if they must not rise.
         Missing values have no order.
@@ -127,8 +120,6 @@ class BindContext:
     weight: np.ndarray | None = None
     size: float | None = None
     feature_names: tuple[str, ...] | None = None
-    categorical: np.ndarray | None = None
-    n_categories: np.ndarray | None = None
     monotonic: np.ndarray | None = None
     interactions: np.ndarray | None = None
 

@@ -5,7 +5,7 @@ An entry point of the group ``cwboost`` names a family, or a module that impleme
 the family or model, which is therefore found without importing any other plugin.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
@@ -150,27 +150,17 @@ def check_capabilities(
     family: WeakLearnerFamily,
     *,
     is_sparse: bool = False,
-    n_categories: Mapping[str, int] | None = None,
     contains: str | None = None,
     requires: Iterable[str] = (),
 ) -> None:
     """Raise ValueError for a family that lacks a capability that training needs.
 
-    `n_categories` is the number of categories of each categorical column, by what messages call the
-    column, `contains` what X has besides finite numbers. `requires` names further `Capabilities`
+    `contains` says what X has besides finite numbers, and `requires` names further `Capabilities`
     that the caller relies on.
     """
     needed = dict.fromkeys(requires, "is required")
     if is_sparse:
         needed["sparse_input"] = "is needed because X is sparse"
-    if n_categories:
-        first, *others = n_categories
-        also = f" and {len(others)} others" if others else ""
-        needed["max_categories"] = (
-            f"is needed because X has categories ({first}{also}); encode these "
-            "columns, for example with sklearn.preprocessing.OneHotEncoder, or use another weak "
-            "learner"
-        )
     if contains:
         needed["missing_values"] = (
             f"is needed because X contains {contains}; impute it, for example with "
@@ -189,9 +179,3 @@ def check_capabilities(
             f"{'; '.join(f'{capability} {needed[capability]}' for capability in lacking)}. "
             f"Registered families with {' and '.join(lacking)}: {', '.join(able) or 'none'}."
         )
-    for column, n in (n_categories or {}).items():
-        if n > declared.max_categories:
-            raise ValueError(
-                f"X must hold at most {declared.max_categories} categories per column for the weak "
-                f"learner {family.name!r}, got {n} in {column}: merge rare categories"
-            )

@@ -6,8 +6,7 @@ scorer, importances, explanations and ONNX export from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy import sparse
 from cwboost.families.arrays import check_arrays
 
 if TYPE_CHECKING:
-    from cwboost.kernels import CategorySets, TreeScores
+    from cwboost.kernels import TreeScores
     from cwboost.support.types import Matrix
 
 DTYPES = {
@@ -33,13 +32,10 @@ DTYPES = {
 class ThresholdTrees:
     """Weak learners as binary trees that compare features, or linear features, with thresholds.
 
-    A node may also ask whether a category code is in a set.
-
     Tree ``t`` has the nodes ``offsets[t]:offsets[t + 1]``, its root first; children come after
     their parent. An inner node sends an example to its right child, directly after the left one,
     if ``z[feature] > threshold``, or if ``z[feature]`` is NaN and ``missing`` is +1. The examples'
-    features are ``z = x``, or ``z = x @ directions`` if there are directions. If the node has
-    a set of category codes, a value that is not NaN goes right if it is a code of the set.
+    features are ``z = x``, or ``z = x @ directions`` if there are directions.
 
     Parameters
     ----------
@@ -56,8 +52,6 @@ class ThresholdTrees:
         Output of a leaf, -1 or +1; of graded learners one per score, -127 to 127. 0 in an inner
         node.
     directions : ndarray of shape (n_features, n_linear_features), dtype float64, optional
-    category_sets : CategorySets of length n_nodes, optional
-        The sets of nodes that test categories, whose thresholds are 0. Not with directions.
     cover : ndarray of shape (n_nodes,), dtype float32, optional
         Weight of the training examples in each leaf; 0 in an inner node. For explanations without
         a background.
@@ -70,7 +64,6 @@ class ThresholdTrees:
     missing: np.ndarray
     output: np.ndarray
     directions: np.ndarray | None = None
-    category_sets: CategorySets | None = None
     cover: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -87,29 +80,12 @@ class ThresholdTrees:
         return 1 if self.output.ndim == 1 else self.output.shape[1]
 
     def nodes(self) -> dict[str, np.ndarray]:
-        """Return the arrays of offsets and nodes by name.
-
-        ``set_start`` and ``set_bits`` of the category sets are among them if there are any.
-        """
-        nodes = {name: getattr(self, name) for name in DTYPES}
-        if self.category_sets is not None:
-            nodes |= {"set_start": self.category_sets.start, "set_bits": self.category_sets.bits}
-        return nodes
+        """Return the arrays of offsets and nodes by name."""
+        return {name: getattr(self, name) for name in DTYPES}
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return `nodes`, and ``cover`` if it is known."""
         return self.nodes() | ({} if self.cover is None else {"cover": self.cover})
-
-    @classmethod
-    def from_nodes(cls, arrays: Mapping[str, np.ndarray]) -> ThresholdTrees:
-        """Return trees from arrays by name, as `arrays` returns them; nothing is checked."""
-        own = dict(arrays)
-        sets = None
-        if "set_start" in own:
-            from cwboost.kernels.category_sets import CategorySets
-
-            sets = CategorySets(own.pop("set_start"), own.pop("set_bits"))
-        return cls(**own, category_sets=sets)
 
     def check(self, n_features: int) -> None:
         """Check every dtype, shape and value.
@@ -134,7 +110,6 @@ class ThresholdTrees:
             raise ValueError("output must have a number per leaf, got 0")
         self._check_offsets()
         self._check_nodes(n_features)
-        self._check_sets()
         self._check_cover()
 
     def _check_offsets(self) -> None:
@@ -181,16 +156,6 @@ class ThresholdTrees:
             raise ValueError("cover must have finite numbers >= 0, and 0 in inner nodes")
         if len(self) and not np.logical_or.reduceat(cover > 0, self.offsets[:-1]).all():
             raise ValueError("cover must be positive in a leaf of every tree")
-
-    def _check_sets(self) -> None:
-        sets = self.category_sets
-        if sets is None:
-            return
-        sets.check(len(self.feature))
-        if self.directions is not None:
-            raise ValueError("category_sets must be None with directions")
-        if np.any((self.feature[sets.is_set] < 0) | (self.threshold[sets.is_set] != 0)):
-            raise ValueError("category_sets must belong to inner nodes of threshold 0")
 
     def scorer(self, coef: sparse.csr_array) -> TreeScores:
         """Return a function that sums the trees' weighted outputs with a compiled kernel.
@@ -243,8 +208,7 @@ class ThresholdTrees:
         Returns
         -------
         tuple of four ndarrays of shape (len(self),), or None
-            None if a tree compares more than once, compares linear features, or is graded. For the
-            category sets of the stumps, see `root_sets`.
+            None if a tree compares more than once, compares linear features, or is graded.
         """
         sizes = np.diff(self.offsets)
         has_more = np.any((sizes != 1) & (sizes != 3))
@@ -257,10 +221,6 @@ class ThresholdTrees:
         feature = np.where(low == high, -1, self.feature[root]).astype(np.int32)
         missing = np.where(self.missing[root] > 0, high, low).astype(np.int8)
         return feature, self.threshold[root], high, missing
-
-    def root_sets(self) -> CategorySets | None:
-        """Return the category sets of the trees' roots; None if no node has one."""
-        return None if self.category_sets is None else self.category_sets.take(self.offsets[:-1])
 
     def node_cover(self) -> np.ndarray:
         """Return the weight of the training examples at each node, float64: `cover` added up."""
@@ -285,11 +245,8 @@ def stump_trees(
     threshold: np.ndarray,
     polarity: np.ndarray,
     missing: np.ndarray,
-    category_sets: CategorySets | None = None,
 ) -> ThresholdTrees:
     """Return stumps as trees: `polarity` if ``z[feature] > threshold``, else ``-polarity``.
-
-    A stump with a category set is `polarity` if ``z[feature]`` is a code of the set.
 
     Parameters
     ----------
@@ -299,7 +256,6 @@ def stump_trees(
     polarity : ndarray of shape (n,), dtype int8, values -1 and +1
     missing : ndarray of shape (n,), dtype int8, values -1 and +1
         Output if the feature is NaN.
-    category_sets : CategorySets of length n, default=None
     """
     split = feature >= 0
     offsets = np.concatenate([[0], np.cumsum(np.where(split, 3, 1))]).astype(np.int64)
@@ -314,17 +270,4 @@ def stump_trees(
     output[root[~split]] = polarity[~split]
     output[inner + 1] = -polarity[split]
     output[inner + 2] = polarity[split]
-    if category_sets is not None:
-        sizes = np.zeros(n_nodes, dtype=np.int64)
-        sizes[root] = np.diff(category_sets.start)
-        start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        category_sets = replace(category_sets, start=start)
-    return ThresholdTrees(
-        offsets,
-        node_feature,
-        node_threshold,
-        left,
-        node_missing,
-        output,
-        category_sets=category_sets,
-    )
+    return ThresholdTrees(offsets, node_feature, node_threshold, left, node_missing, output)

@@ -40,8 +40,6 @@ class InitContext:
         Upper bound on the number of threads.
     categorical : ndarray of shape (n_features,), dtype bool, or None, default=None
         True for a column of category codes, missing and unknown ones NaN; None if there are none.
-    n_categories : ndarray of shape (n_features,), dtype int64, or None, default=None
-        Number of categories of each column, 0 of others.
     """
 
     n_classes: int
@@ -51,7 +49,6 @@ class InitContext:
     random_state: int = 0
     n_threads: int = 1
     categorical: np.ndarray | None = None
-    n_categories: np.ndarray | None = None
 
 
 class FittedInit(ABC):

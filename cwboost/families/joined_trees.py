@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from cwboost.families.flat_forms import DTYPES, ThresholdTrees
-from cwboost.kernels.category_sets import CategorySets
 
 OF_NODES = tuple(name for name in DTYPES if name != "offsets")
 
@@ -25,17 +24,13 @@ def _all_of(forms: Sequence[ThresholdTrees]) -> ThresholdTrees:
     if any(form.directions is not None for form in forms):
         forms = _on_linear_features(forms)
     sizes = np.concatenate([np.diff(form.offsets) for form in forms])
-    sets = cover = None
-    if any(form.category_sets is not None for form in forms):
-        every = [form.category_sets or CategorySets.none(len(form.feature)) for form in forms]
-        sets = CategorySets.concatenate(every)
+    cover = None
     if all(form.cover is not None for form in forms):
         cover = np.concatenate([form.cover for form in forms])
     return ThresholdTrees(
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         **{name: np.concatenate([getattr(form, name) for form in forms]) for name in OF_NODES},
         directions=forms[0].directions,
-        category_sets=sets,
         cover=cover,
     )
 
@@ -49,7 +44,6 @@ def _some_of(trees: ThresholdTrees, order: np.ndarray) -> ThresholdTrees:
         offsets,
         **{name: getattr(trees, name)[nodes] for name in OF_NODES},
         directions=trees.directions,
-        category_sets=None if trees.category_sets is None else trees.category_sets.take(nodes),
         cover=None if trees.cover is None else trees.cover[nodes],
     )
 

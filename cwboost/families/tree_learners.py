@@ -13,14 +13,13 @@ from scipy import sparse
 from cwboost.families.contract import WeakLearners, coef_of
 from cwboost.families.flat_forms import DTYPES, ThresholdTrees
 from cwboost.families.joined_trees import join_trees
-from cwboost.kernels import CategorySets, TreeScores
+from cwboost.kernels import TreeScores
 from cwboost.support.types import Matrix
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 NAMES = {*DTYPES}
-SETS = {"set_start", "set_bits"}
 
 
 class TreeLearners(WeakLearners):
@@ -35,9 +34,7 @@ class TreeLearners(WeakLearners):
     """
 
     def __init__(self, trees: ThresholdTrees, n_features: int) -> None:
-        sets = trees.category_sets
-        has_none = sets is not None and len(sets.bits) == 0
-        self.trees = replace(trees, category_sets=None) if has_none else trees
+        self.trees = trees
         self.n_features = n_features
         self._evaluator: TreeScores | None = None
 
@@ -99,14 +96,14 @@ class TreeLearners(WeakLearners):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> Self:
-        if arrays.keys() - {"cover"} not in (NAMES, NAMES | SETS):
+        if arrays.keys() - {"cover"} != NAMES:
             raise ValueError(
-                f"arrays of trees must be {sorted(NAMES)}, optionally with {sorted(SETS)} and "
-                f"'cover', got {sorted(arrays)}"
+                f"arrays of trees must be {sorted(NAMES)}, optionally with 'cover', got "
+                f"{sorted(arrays)}"
             )
-        ThresholdTrees.from_nodes(arrays).check(n_features)
+        ThresholdTrees(**arrays).check(n_features)
         own = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        return cls(ThresholdTrees.from_nodes(own), n_features)
+        return cls(ThresholdTrees(**own), n_features)
 
     def take(self, indices: np.ndarray) -> Self:
         return self._of(join_trees([self.trees], indices))
@@ -152,9 +149,5 @@ def _merged(trees: ThresholdTrees) -> ThresholdTrees:
     if trees.cover is not None:
         parts["cover"] = np.where(is_leaf, trees.node_cover()[kept], 0).astype(np.float32)
     left = np.where(is_leaf, -1, new[child[kept]] - new[root[kept]]).astype(np.int32)
-    sets = trees.category_sets
-    if sets is not None:
-        joined = CategorySets.concatenate([sets, CategorySets.none(1)])
-        sets = joined.take(np.where(is_leaf, len(sets), kept))
     offsets = np.append(new[trees.offsets[:-1]], len(kept))
-    return ThresholdTrees(offsets, left=left, output=output[kept], category_sets=sets, **parts)
+    return ThresholdTrees(offsets, left=left, output=output[kept], **parts)

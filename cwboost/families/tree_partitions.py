@@ -22,7 +22,6 @@ from cwboost.kernels import (
     TREE_CRITERIA,
     BinnedMatrix,
     Bins,
-    CategorySets,
     FoundStumps,
     weight_scales,
 )
@@ -96,7 +95,7 @@ class TreeCoordinator(Coordinator):
 
     def find_stumps(
         self, scales: np.ndarray, seed: int = 0
-    ) -> Generator[object, tuple, tuple[FoundStumps, CategorySets | None]]:
+    ) -> Generator[object, tuple, FoundStumps]:
         """Find the best stump of every target, with a coordinator `of_stumps`; a conversation.
 
         Parameters
@@ -108,30 +107,24 @@ class TreeCoordinator(Coordinator):
 
         Returns
         -------
-        found : cwboost.kernels.FoundStumps
+        cwboost.kernels.FoundStumps
             Edges are of the rounded weights; there are no outputs. Of stumps of equal edge, the one
             of the lowest feature and then of the lowest threshold is found.
-        sets : CategorySets of length n_targets, or None
-            Sets of the stumps that test categories.
         """
         bins, seeds = self.bins, np.full(len(scales), seed, dtype=np.uint64)
         growing, roots = yield from self._grown(seeds, scales)
         nodes, edges = growing.finish(merge=True)
-        trees = ThresholdTrees.from_nodes(nodes)
-        stumps = trees.stumps()
+        stumps = ThresholdTrees(**nodes).stumps()
         assert stumps is not None, "trees of one comparison at most"
         feature, threshold, polarity, missing = stumps
         # As in the search of sorted features: halfway between neighbouring bins in single
         # precision; without missing values in training, these get the better constant's output.
-        number = np.flatnonzero((feature >= 0) & np.isfinite(threshold))
-        number = number[bins.n_categories[feature[number]] == 0]
-        own = feature[number]
-        threshold[number] = bins.thresholds(own, bins.bins_below(own, threshold[number]) - 1)
         split = np.flatnonzero((feature >= 0) & np.isfinite(threshold))
+        own = feature[split]
+        threshold[split] = bins.thresholds(own, bins.bins_below(own, threshold[split]) - 1)
         complete = split[~bins.has_nan[feature[split]]]
         missing[complete] = np.where(roots[complete, 0] < 0, -1, 1)
-        found = FoundStumps(feature, threshold, polarity, missing, edges, None)
-        return found, trees.root_sets()
+        return FoundStumps(feature, threshold, polarity, missing, edges, None)
 
     def _grown(self, seeds, scales):
         """Grow trees to the end; a conversation that returns them, and the sums at their roots."""
@@ -148,7 +141,7 @@ class TreeCoordinator(Coordinator):
         return trees, roots
 
     def _learners(self, nodes):
-        return TreeLearners(ThresholdTrees.from_nodes(nodes), self.bins.n_features)
+        return TreeLearners(ThresholdTrees(**nodes), self.bins.n_features)
 
 
 def draw_code(n_targets: int, rng: np.random.Generator) -> np.ndarray:
@@ -251,22 +244,4 @@ class PartitionTrees(PartitionPricer):
         last = np.minimum(self._bins.n_bins[features] + (trees.missing[inner] > 0), CODES)
         width[inner] = last - first[inner]
         fields = {"left": trees.left, "feature": trees.feature, "output": trees.output}
-        if trees.category_sets is not None:
-            is_set = trees.category_sets.is_set
-            fields |= {"categorical": is_set, "right": self._sides(trees, is_set)}
-            first[is_set] = width[is_set] = 1  # of the sides
         return self._rows.outputs(trees.offsets, first=first, width=width, **fields)
-
-    def _sides(self, trees, is_set):
-        """Return the codes that go right in nodes that test categories."""
-        right = np.zeros((len(is_set), CODES // 8), dtype=np.uint8)
-        nodes = np.flatnonzero(is_set)
-        features = trees.feature[nodes]
-        for node, f in zip(nodes.tolist(), features.tolist()):
-            known = self._bins.lowest[self._bins.bin_start[f] : self._bins.bin_start[f + 1]]
-            values = np.full(CODES, np.nan)
-            values[: len(known)] = known
-            sides = trees.category_sets.contains(np.full(CODES, node), values)
-            sides[len(known) :] = trees.missing[node] > 0
-            right[node] = np.packbits(sides, bitorder="little")
-        return right.view("<u8")

@@ -21,7 +21,7 @@ from cwboost.input.categories import (
     in_order_of,
     warn_of_many_levels,
 )
-from cwboost.input.columns import as_columns, column_label
+from cwboost.input.columns import as_columns
 from cwboost.input.problem import check_missing
 from cwboost.kernels import canonical
 
@@ -65,8 +65,7 @@ class InputSchema:
         X = read_columns(X)
         check(nw.to_native(X, pass_through=True))
         X = encode(X, self.categories, self.categorical_features)
-        sizes = {column_label(at, self.names): len(known) for at, known in self.categories.items()}
-        check_capabilities(self.family, n_categories=sizes, is_sparse=sparse.issparse(X))
+        check_capabilities(self.family, is_sparse=sparse.issparse(X))
         check_missing(X, self.family)
         return X
 
@@ -77,9 +76,11 @@ class InputSchema:
             return [f"feature {f}" for f in range(self.n_features)]
         return [str(name) for name in self.names]
 
-    def facts(self) -> dict[str, np.ndarray]:
-        """Return the fields of `BindContext` and `InitContext` about categories."""
-        return categorical_facts(self.categories, self.n_features)
+    @property
+    def categorical(self) -> np.ndarray | None:
+        """True for the columns of categories, bool of shape (n_features,); None if none are."""
+        places = list(self.categories)
+        return read_only(np.isin(np.arange(self.n_features), places)) if places else None
 
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes that hold the schema."""
@@ -89,16 +90,6 @@ class InputSchema:
         if self.categories:
             found["categories_"] = self.categories
         return found
-
-
-def categorical_facts(categories: Mapping[int, np.ndarray], n_features: int) -> dict:
-    """Return the fields of `BindContext` about columns of categories, none without any."""
-    if not categories:
-        return {}
-    n_categories = np.zeros(n_features, dtype=np.int64)
-    n_categories[list(categories)] = [len(known) for known in categories.values()]
-    categorical = np.isin(np.arange(n_features), list(categories))
-    return {"categorical": read_only(categorical), "n_categories": read_only(n_categories)}
 
 
 def read_columns(X):

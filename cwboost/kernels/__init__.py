@@ -7,8 +7,6 @@ from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.bins import Bins
-from cwboost.kernels.category_features import CategoryFeatures, FoundCategories
-from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.probabilities import exp, log, log_softmax, softmax
 from cwboost.kernels.projector import Projector, inverse_factor, matrix_product
@@ -23,10 +21,7 @@ __all__ = [
     "AdditiveScores",
     "BinnedMatrix",
     "Bins",
-    "CategoryFeatures",
-    "CategorySets",
     "FeatureSketch",
-    "FoundCategories",
     "FoundStumps",
     "Projector",
     "SortedFeatures",

@@ -46,8 +46,8 @@ class StepFunction:
 class AdditiveScores:
     """Scores of a weighted sum of stumps, evaluated feature by feature.
 
-    The output of stump ``j`` is ``polarity[j]`` if ``x[feature[j]] > threshold[j]``, or is a code
-    of its category set; ``missing[j]`` if the feature is NaN, and ``-polarity[j]`` otherwise; for
+    The output of stump ``j`` is ``polarity[j]`` if ``x[feature[j]] > threshold[j]``, ``missing[j]``
+    if the feature is NaN, and ``-polarity[j]`` otherwise; for
     feature -1 it is always ``polarity[j]``. Scores are summed in a fixed order: they have the same
     bits for any number of threads and any chunks of rows, and equal ``outputs @ coef`` up to
     rounding.
@@ -61,8 +61,6 @@ class AdditiveScores:
     coef : sparse array or ndarray of shape (n_stumps, n_scores), dtype float64
     n_features : int, optional
         Number of features of X; by default, X must have at least those in use.
-    category_sets : CategorySets of length n_stumps, optional
-        Sets of the stumps that test categories.
 
     Notes
     -----
@@ -70,16 +68,12 @@ class AdditiveScores:
     call with a kind of X (bytes, floats, CSR) compiles the tables for it.
     """
 
-    def __init__(
-        self, feature, threshold, polarity, missing, coef, n_features=None, category_sets=None
-    ):
+    def __init__(self, feature, threshold, polarity, missing, coef, n_features=None):
         self.coef = sparse.csr_array(coef)
         self.feature = np.asarray(feature, dtype=np.int32)
         self.threshold = np.asarray(threshold, dtype=np.float64)
         self.polarity = np.asarray(polarity, dtype=np.float64)
         self.missing = np.asarray(missing, dtype=np.float64)
-        has_sets = category_sets is not None and category_sets.is_set.any()
-        self.category_sets = category_sets if has_sets else None
         if self.coef.shape[0] != len(self.feature):
             raise ValueError(
                 f"coef must have one row for each of the {len(self.feature)} stumps, "
@@ -155,9 +149,7 @@ class AdditiveScores:
         return self._functions
 
     def _slab(self, coef: sparse.csr_array) -> _Slab:
-        return _Slab(
-            self.feature, self.threshold, self.polarity, self.missing, coef, self.category_sets
-        )
+        return _Slab(self.feature, self.threshold, self.polarity, self.missing, coef)
 
 
 class _Slab:
@@ -167,7 +159,7 @@ class _Slab:
     vectors.
     """
 
-    def __init__(self, feature, threshold, polarity, missing, coef: sparse.csr_array, sets):
+    def __init__(self, feature, threshold, polarity, missing, coef: sparse.csr_array):
         used = np.flatnonzero(np.diff(coef.indptr))
         feature, threshold = feature[used], threshold[used]
         width = -(-max(1, coef.shape[1]) // 4) * 4
@@ -176,26 +168,10 @@ class _Slab:
         votes = weights * polarity[used, None]
         split = feature >= 0
         self.base = votes[~split].sum(axis=0)
-        with_sets = np.zeros(0, dtype=np.int32)
-        if sets is not None:
-            sets = sets.take(used)
-            with_sets = np.unique(feature[sets.is_set])
-        order = np.flatnonzero(split & ~np.isin(feature, with_sets))
+        order = np.flatnonzero(split)
         order = order[np.lexsort((threshold[order], feature[order]))]
         lost = weights[order] * missing[used[order], None]
         self._merge(feature[order], threshold[order], votes[order], lost)
-        for f in with_sets.tolist():
-            own = np.flatnonzero(feature == f)
-            part = _category_table(threshold[own], votes[own], sets.take(own))
-            lost = (weights[own] * missing[used[own], None]).sum(axis=0)
-            self._insert(f, part[0], np.vstack([part[1], lost]))
-
-    def _insert(self, feature: int, thresholds, table) -> None:
-        """Add the step function of one more feature, in the order of the features."""
-        place = int(np.searchsorted(self.features, feature))
-        self.features = np.insert(self.features, place, feature)
-        self.thresholds.insert(place, thresholds)
-        self.tables.insert(place, table)
 
     def _merge(self, feature, threshold, votes, lost) -> None:
         self.features, starts = np.unique(feature, return_index=True)
@@ -216,24 +192,6 @@ class _Slab:
             at_zero = table[np.searchsorted(thresholds, 0.0, side="left")].copy()
             self.base = self.base + at_zero
             table -= at_zero
-
-
-def _category_table(threshold, votes, sets) -> tuple[np.ndarray, np.ndarray]:
-    """Return the step function of a feature of category codes: a step before every code.
-
-    `threshold` counts for the stumps without a set; `votes`, (n_stumps, n_scores), are coefficients
-    times polarity. Return the thresholds, (n_steps,), and the values, (n_steps + 1, n_scores).
-    """
-    codes = np.arange(8 * int(np.diff(sets.start).max()) + 1, dtype=np.float64)
-    steps = np.nextafter(codes, -np.inf)
-    steps = np.unique(np.concatenate([steps, threshold[~sets.is_set]]))
-    values = np.append(steps, np.inf)  # one of each slot
-    table = np.zeros((len(values), votes.shape[1]))
-    for j, is_set in enumerate(sets.is_set):
-        right = sets.contains(j, values) if is_set else values > threshold[j]
-        scores = np.flatnonzero(votes[j])
-        table[:, scores] += np.where(right[:, None], votes[j, scores], -votes[j, scores])
-    return steps, table
 
 
 def _assemble(slabs: list[_Slab], n_scores: int, kind: str) -> AdditiveModel:

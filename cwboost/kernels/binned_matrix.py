@@ -7,7 +7,6 @@ import scipy.sparse as sp
 
 from cwboost._kernels.trees.binning import encode_columns, encode_entries
 from cwboost.kernels.bins import Bins
-from cwboost.kernels.category_sets import check_codes
 from cwboost.kernels.matrices import canonical_csc, readable
 from cwboost.kernels.threads import usable_threads
 
@@ -28,8 +27,6 @@ class BinnedMatrix:
     max_bins : int, default=256
         Maximum number of bins of a feature, including that of missing values; 2 to 256.
     n_threads : int, default=1
-    n_categories : ndarray of shape (n_features,), int, default=None
-        Number of categories of features that hold codes, less than `max_bins`; 0 for numbers.
 
     Attributes
     ----------
@@ -46,9 +43,7 @@ class BinnedMatrix:
         sparse matrix that is malformed.
     """
 
-    def __init__(
-        self, X, bins=None, rows=None, *, max_bins: int = 256, n_threads: int = 1, n_categories=None
-    ):
+    def __init__(self, X, bins=None, rows=None, *, max_bins: int = 256, n_threads: int = 1):
         if not 2 <= max_bins <= 256:
             raise ValueError(f"max_bins must be 2 to 256, got {max_bins!r}")
         self.n_rows, self.n_features = X.shape
@@ -56,13 +51,12 @@ class BinnedMatrix:
             raise ValueError(f"X must have fewer than 2**31 rows, got {self.n_rows}")
         self.n_threads = usable_threads(n_threads)
         if bins is None:
-            bins = Bins.of(X, max_bins, self.n_threads, n_categories)
+            bins = Bins.of(X, max_bins, self.n_threads)
         if bins.n_features != self.n_features:
             raise ValueError(f"bins must be of {self.n_features} features, got {bins.n_features}")
         if rows is not None and len(rows) != self.n_rows:
             raise ValueError(f"rows must permute the {self.n_rows} rows of X, got {len(rows)}")
         self.bins = bins
-        self._check_categories(X, max_bins)
         self._lists, self._may_list = None, bins.usable
         if sp.issparse(X):
             self.codes = np.zeros(0, dtype=np.uint8)
@@ -116,18 +110,6 @@ class BinnedMatrix:
     def _columns(self):
         """The codes of dense features, one row per feature."""
         return self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)
-
-    def _check_categories(self, X, max_bins):
-        places = np.flatnonzero(self.bins.n_categories)
-        if len(places) and sp.issparse(X):
-            raise ValueError("X must be dense with n_categories, got a sparse matrix")
-        for place in places.tolist():
-            n = int(self.bins.n_categories[place])
-            if n >= max_bins:
-                raise ValueError(
-                    f"n_categories must be below max_bins={max_bins}, got {n} in column {place}"
-                )
-            check_codes(X[:, place], place, n)
 
     def _encode(self, X, rows):
         starts, highest = self.bins.bin_start, self.bins.highest

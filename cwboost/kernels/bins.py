@@ -29,8 +29,6 @@ class Bins:
     exact : ndarray of shape (n_features,), dtype bool
         True if the bins were formed from all distinct values.
     has_nan : ndarray of shape (n_features,), dtype bool
-    n_categories : ndarray of shape (n_features,), dtype int64
-        Number of categories of features that hold codes; 0 for numbers.
     """
 
     n_bins: np.ndarray
@@ -39,10 +37,9 @@ class Bins:
     highest: np.ndarray
     exact: np.ndarray
     has_nan: np.ndarray
-    n_categories: np.ndarray
 
     @classmethod
-    def of(cls, X, max_bins: int, n_threads: int = 1, n_categories=None) -> Bins:
+    def of(cls, X, max_bins: int, n_threads: int = 1) -> Bins:
         """Return the bins of a matrix.
 
         Parameters
@@ -51,17 +48,16 @@ class Bins:
         max_bins : int
             2 to 256.
         n_threads : int, default=1
-        n_categories : ndarray of shape (n_features,), int, default=None
         """
         spans, has_nan = [], []
         for values, counts in values_of_features(X, n_threads):
             has_nan.append(int(counts.sum()) < X.shape[0])
             spans.append(group_values(values, counts, max_bins - has_nan[-1]))
         exact = np.ones(len(spans), dtype=bool)
-        return cls._of_spans(spans, exact, np.array(has_nan, dtype=bool), n_categories)
+        return cls._of_spans(spans, exact, np.array(has_nan, dtype=bool))
 
     @classmethod
-    def from_sketches(cls, sketches, max_bins: int, n_categories=None) -> Bins:
+    def from_sketches(cls, sketches, max_bins: int) -> Bins:
         """Merge the sketches of all partitions into bins of about equal counts.
 
         The result does not depend on the order of the sketches; from exact ones it is that of `of`.
@@ -71,7 +67,6 @@ class Bins:
         sketches : list of FeatureSketch
         max_bins : int
             2 to 256.
-        n_categories : ndarray of int, default=None
         """
         has_nan = np.any([s.has_nan for s in sketches], axis=0)
         exact = np.all([s.exact for s in sketches], axis=0)
@@ -81,13 +76,11 @@ class Bins:
             if not is_exact:
                 low[1:] = high[:-1]
             spans.append((low, high))
-        return cls._of_spans(spans, exact, has_nan, n_categories)
+        return cls._of_spans(spans, exact, has_nan)
 
     @classmethod
-    def _of_spans(cls, spans, exact, has_nan, n_categories) -> Bins:
+    def _of_spans(cls, spans, exact, has_nan) -> Bins:
         n_bins = np.array([len(low) for low, _ in spans], dtype=np.int32)
-        known = np.zeros(len(spans), dtype=np.int64)
-        known[:] = 0 if n_categories is None else n_categories
         unused = [np.zeros(1)]  # gives a valid address even if no feature has a bin
         return cls(
             n_bins,
@@ -96,7 +89,6 @@ class Bins:
             joined([high for _, high in spans] + unused, np.float64),
             exact,
             has_nan,
-            known,
         )
 
     @property

@@ -1,6 +1,5 @@
 """The start of boosting: an init model is fitted, its scores become an offset of the margins."""
 
-from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -41,11 +40,11 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class InitFitter:
-    """Fits init models to training examples; `facts` are those of columns of categories."""
+    """Fits init models to training examples; `categorical` as in `InitContext`."""
 
     rng: np.random.Generator
     n_threads: int
-    facts: Mapping[str, np.ndarray]
+    categorical: np.ndarray | None
 
     def start(self, model: InitModel, problem: Problem) -> Start:
         """Fit an init model; start from zero if the data do not suit it.
@@ -102,7 +101,7 @@ class InitFitter:
             alone=alone,
             random_state=self._seed,
             n_threads=self.n_threads,
-            **self.facts,
+            categorical=self.categorical,
         )
         X, rows = read_only(problem.holder.X), read_only(problem.rows)
         fitted, scores = checked_fit(model.fit_rows(X, rows, problem.y, context), model)

@@ -15,14 +15,12 @@ from cwboost.families.sealing.pricer import candidates_of
 from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import weight_scales
 from cwboost.testing.material import (
-    MOST_CATEGORIES,
     N_TARGETS,
     WHOLE,
     assert_priced,
     assert_signs,
     bind,
     boosting_weights,
-    categories,
     fitted,
     integer_weights,
     is_randomised,
@@ -34,8 +32,6 @@ from cwboost.testing.material import (
     tolerance,
     with_missing,
 )
-
-MANY_CATEGORIES = 300  # more than a byte numbers
 
 
 def check_monotonic(family):
@@ -218,65 +214,6 @@ def check_sparse_memory(family):
     )
 
 
-def check_categories(family):
-    """Check that codes of categories are priced, predicted, stored and scored alike.
-
-    One column of two holds categories, few or many, one of which does not occur in training. Exact
-    pricing must find the same edges however the codes are numbered.
-    """
-    for most in (MOST_CATEGORIES, MANY_CATEGORIES):
-        n_categories = min(most, family.capabilities.max_categories)
-        _check_only_categories(family, n_categories)
-        _check_numbers_and_categories(family, n_categories)
-
-
-def _check_numbers_and_categories(family, n_categories):
-    rng = np.random.default_rng(60)
-    numbers, codes = rng.standard_normal(80), rng.integers(0, max(1, n_categories - 1), size=80)
-    renamed = rng.permutation(n_categories)
-    weights = integer_weights(80)
-    weights[0] = np.abs(weights[0]) * np.sign(numbers)  # a threshold is best
-    for what, column in (("codes", codes), ("renamed codes", renamed[codes])):
-        # Numbers come second, so that their place among all columns is not that among numbers.
-        X = np.column_stack([column.astype(np.float64), numbers])
-        if family.capabilities.missing_values:
-            X[::9, 0] = np.nan
-        pricer = bind(family, X, **categories([n_categories, 0]))
-        priced = pricer.price(weights, WHOLE)
-        outputs = assert_priced(family, priced, X, weights, what)
-        for own, facts in ((X[:, :1], categories([n_categories])), (X[:, 1:], {})):
-            alone = bind(family, own, **facts).price(weights, WHOLE).edges
-            assert not pricer.exact or (priced.edges >= alone - tolerance(weights)).all(), (
-                f"{what}: edges are {priced.edges}, of one of the two columns alone {alone}"
-            )
-        edges = np.einsum("ti,it->t", weights, outputs)
-        assert np.allclose(edges, priced.edges), f"{what}: edges are not those of the outputs"
-        stored = family.learners_type.from_arrays(priced.learners.arrays(), X.shape[1])
-        every = np.column_stack([np.arange(n_categories), np.zeros(n_categories)])
-        for rows in (X, X.astype(np.float32), every):
-            assert np.array_equal(stored.outputs(rows), priced.learners.outputs(rows)), (
-                f"{what}: stored learners predict differently"
-            )
-            check_forms(priced.learners, family, rows)
-
-
-def _check_only_categories(family, n_categories):
-    rng = np.random.default_rng(62)
-    codes, renamed = rng.integers(0, n_categories, size=(2, 60)), rng.permutation(n_categories)
-    weights, edges = integer_weights(60), []
-    for X in (codes.T.astype(np.float64), renamed[codes].T.astype(np.float64)):
-        pricer = bind(family, X, **categories([n_categories] * 2))
-        edges.append(pricer.price(weights, WHOLE).edges)
-        shared = pricer.price_shared(weights, WHOLE)
-        outputs = assert_priced(family, shared, X, weights, "categories, shared", 1)
-        assert np.allclose(np.abs(weights @ outputs).sum(axis=0), shared.edges), (
-            "edges of price_shared are not those of the outputs"
-        )
-    assert not pricer.exact or np.allclose(*edges), (
-        f"edges depend on the numbering of the categories: {edges}"
-    )
-
-
 def check_partitions(family):
     """Check that pricing on partitions gives the learners of one partition, in any merging order.
 
@@ -284,24 +221,17 @@ def check_partitions(family):
     way, as on a cluster. Edges and outputs are those of the learners, on every partition.
     """
     for name, X, weights in problems():
-        if len(X) < 20 or "boosting" not in name:
-            continue
-        _check_partitions_of(family, X, weights, f"{name}, on partitions")
-    most = min(MOST_CATEGORIES, family.capabilities.max_categories)
-    if most:
-        rng = np.random.default_rng(70)
-        X = np.column_stack([rng.standard_normal(40), rng.integers(0, most, 40)])
-        facts = categories([0, most])
-        _check_partitions_of(family, X, integer_weights(40), "categories on partitions", **facts)
+        if len(X) >= 20 and "boosting" in name:
+            _check_partitions_of(family, X, weights, f"{name}, on partitions")
 
 
-def _check_partitions_of(family, X, weights, what, **facts):
+def _check_partitions_of(family, X, weights, what):
     parts = np.split(X, [7, 8, len(X) // 2])
-    coordinator = _coordinator(family, parts, facts)
+    coordinator = _coordinator(family, parts)
     whole = _OnPartitions(coordinator, [X], what)
     expected = whole.priced(weights)
     for one in candidates_of(family, len(X)):
-        chooses = _coordinator(one, parts, facts)
+        chooses = _coordinator(one, parts)
         own, lent = (
             _OnPartitions(chooses, parts, what, binds=binds).priced(weights)
             for binds in (chooses, coordinator)
@@ -399,9 +329,9 @@ class _OnPartitions:
         return self._coordinator.merge(*halves)
 
 
-def _coordinator(family, parts, facts):
+def _coordinator(family, parts):
     rng = np.random.default_rng(1)
-    context = BindContext(n_targets=N_TARGETS, random_state=rng, **facts)
+    context = BindContext(n_targets=N_TARGETS, random_state=rng)
     descriptions = [_pickled(clone(family).describe(part)) for part in parts]
     return clone(family).coordinator(descriptions, context)
 

@@ -7,7 +7,6 @@ from cwboost.families.init_models import checked_scores
 from cwboost.families.sealing.faults import add_note, check_array
 from cwboost.testing.material import (
     as_bytes,
-    categories,
     fit_init,
     init_scores,
     levels,
@@ -48,7 +47,7 @@ def check_scores_of_every_matrix(model):
             raise
     _fit_and_score(model, X, np.repeat([0, 1, 2], [1, 30, 30]))
     codes = with_missing(X % 5)
-    _fit_and_score(model, codes, may_refuse=True, **categories(np.full(X.shape[1], 5)))
+    _fit_and_score(model, codes, may_refuse=True, categorical=np.ones(X.shape[1], dtype=bool))
 
 
 def _fit_and_score(model, X, y=None, n_classes=3, may_refuse=False, **facts):

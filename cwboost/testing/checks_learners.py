@@ -11,17 +11,14 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.registry import NAME
 from cwboost.families.sealing.faults import check_array
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.sample import read_only
 from cwboost.testing.material import (
-    MOST_CATEGORIES,
     as_bytes,
     assert_signs,
     audited,
-    categories,
     fitted,
     pixels,
     reals,
@@ -186,10 +183,6 @@ def check_damaged_arrays(plugin):
     """
     X = pixels()
     _check_damage(stored(plugin, X), X)
-    most = isinstance(plugin, WeakLearnerFamily) and plugin.capabilities.max_categories
-    if most := min(MOST_CATEGORIES, most):
-        X = X % most
-        _check_damage(stored(plugin, X, **categories(np.full(X.shape[1], most))), X)
 
 
 def _check_damage(own, X):

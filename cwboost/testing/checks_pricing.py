@@ -8,7 +8,6 @@ from cwboost.families.contract import Pricer, PricingRequest
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.pricer import candidates_of, check_division
 from cwboost.testing.material import (
-    MOST_CATEGORIES,
     N_TARGETS,
     WHOLE,
     answers,
@@ -16,7 +15,6 @@ from cwboost.testing.material import (
     assert_same_answers,
     bind,
     boosting_weights,
-    categories,
     context_of,
     integer_weights,
     is_randomised,
@@ -117,9 +115,6 @@ def _divided(family):
         yield *problem, {}
     if family.capabilities.missing_values:
         yield "missing values", with_missing(pixels()), integer_weights(61), {}
-    if most := min(MOST_CATEGORIES, family.capabilities.max_categories):
-        X = pixels() % most
-        yield "categories", X, integer_weights(61), categories(np.full(X.shape[1], most))
 
 
 def _check_graded(graded, cover, family, X, what) -> None:

@@ -30,7 +30,6 @@ from cwboost.families.sealing.sample import Sample, read_only
 
 WHOLE = PricingRequest()
 N_TARGETS = 3
-MOST_CATEGORIES = 6
 
 
 _make: ContextVar[Callable | None] = ContextVar("_make", default=None)
@@ -125,12 +124,6 @@ def problems() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     ):
         yield f"{name}, whole weights", X, integer_weights(len(X))
         yield f"{name}, boosting weights", X, boosting_weights(len(X))
-
-
-def categories(numbers) -> dict[str, np.ndarray]:
-    """Return what `BindContext` says of columns with these numbers of categories, 0 of others."""
-    numbers = np.array(numbers)
-    return {"categorical": numbers > 0, "n_categories": numbers}
 
 
 def bind(

@@ -87,7 +87,6 @@ REMEDIES = {
     "check_monotonic": "Refuse splits that break a constraint, or leave monotonic at False.",
     "check_interactions": "Let a learner read one set, or leave interactions at False.",
     "check_symmetric": "Let -h be a learner for every h, or do not declare symmetric.",
-    "check_categories": "Compare codes by membership in a set, or leave max_categories at 0.",
     "check_scores_of_every_matrix": "Return finite float64 scores, or refuse what is sparse.",
     "check_scores_without_own_label": "Cross-fit, or leave each example out in closed form.",
     "check_scores_rise_with_the_class": "Give the likeliest class the largest score.",

@@ -42,7 +42,7 @@ MODULES = (
     checks_init,
 )
 
-OWN_WIDTHS = {"check_categories", "check_exact_at_scale", "check_monotonic", "check_one_feature"}
+OWN_WIDTHS = {"check_exact_at_scale", "check_monotonic", "check_one_feature"}
 OWN_WIDTHS |= {"check_sparse_memory", "check_interactions"}
 """Checks that need other numbers of features than a family with `make_X` takes."""
 
@@ -50,7 +50,6 @@ OWN_WIDTHS |= {"check_sparse_memory", "check_interactions"}
 CLAIM_OF_CHECK = {
     "check_bind_rows": "bind_rows",
     "check_candidates": "candidates",
-    "check_categories": "max_categories",
     "check_determinism": "deterministic",
     "check_exact_at_scale": "exact",
     "check_exact_pricing": "exact",

@@ -50,7 +50,7 @@ class Bench:
         self._training = LeafBoosting if wanted.divides else ColumnGeneration
         self._rng = generator_of(wanted.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
-        self._init_models = InitFitter(init_rng, wanted.n_threads, schema.facts())
+        self._init_models = InitFitter(init_rng, wanted.n_threads, schema.categorical)
         n_priced = wanted.family.capabilities.n_priced(len(problem.classes))
         releases = previous is None and not wanted.keeps_state
         self._binder = Binder(

@@ -62,5 +62,4 @@ class Binder:
             size=self.size,
             feature_names=None if schema.names is None else tuple(schema.feature_names),
             **self.constraints,
-            **schema.facts(),
         )

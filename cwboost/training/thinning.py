@@ -53,7 +53,7 @@ def thinned(model: FittedModel, examples: Examples, wanted: Parameters, Cs: list
     """
     n_threads, rng = wanted.n_threads, generator_of(wanted.random_state)
     given_scale, held_out = wanted.probability_scale, examples.held_out.get(VALID)
-    inits = InitFitter(rng.spawn(1)[0], n_threads, examples.schema.facts())
+    inits = InitFitter(rng.spawn(1)[0], n_threads, examples.schema.categorical)
     problem = with_blocks(examples.problem, given_splits(wanted.cv, examples.problem))
     problem = replace(problem, base=inits.start_again(model.base, problem).scores)
     # The columns of the master are -1 and +1.

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import AdditiveScores, CategorySets, canonical_csc
+from cwboost.kernels import AdditiveScores, canonical_csc
 
 CHUNK = 2**20
 """Number of outputs computed at a time, which bounds the scratch memory."""
@@ -15,9 +15,8 @@ CHUNK = 2**20
 class StumpLearners(cwboost.ArrayLearners):
     """Fitted decision stumps, as flat arrays.
 
-    A stump is ``polarity`` if ``x[feature] > threshold``, or if ``x[feature]`` is a code of its
-    category set, ``missing`` if ``x[feature]`` is NaN and else ``-polarity``. With feature -1 it is
-    ``polarity`` for every example.
+    A stump is ``polarity`` if ``x[feature] > threshold``, ``missing`` if ``x[feature]`` is NaN and
+    else ``-polarity``. With feature -1 it is ``polarity`` for every example.
 
     Parameters
     ----------
@@ -26,8 +25,6 @@ class StumpLearners(cwboost.ArrayLearners):
         Never NaN; ``inf`` separates missing values from present ones.
     polarity, missing : ndarray of shape (n_stumps,), dtype int8, values -1 and +1
     n_features : int
-    category_sets : CategorySets of length n_stumps, default=None
-        Sets of the stumps that test categories, whose thresholds are 0.
     """
 
     layout: ClassVar = {
@@ -37,13 +34,8 @@ class StumpLearners(cwboost.ArrayLearners):
         "missing": ("int8", ()),
     }
 
-    def __init__(self, *, category_sets=None, **parts):
-        super().__init__(**parts)
-        has_sets = category_sets is not None and category_sets.is_set.any()
-        self.category_sets = category_sets if has_sets else None
-
     @classmethod
-    def of(cls, found, n_features, category_sets=None):
+    def of(cls, found, n_features):
         """Return the stumps of a `FoundStumps`."""
         return cls(
             feature=found.feature,
@@ -51,7 +43,6 @@ class StumpLearners(cwboost.ArrayLearners):
             polarity=found.polarity,
             missing=found.missing,
             n_features=n_features,
-            category_sets=category_sets,
         )
 
     def outputs(self, X):
@@ -73,10 +64,6 @@ class StumpLearners(cwboost.ArrayLearners):
         """Return outputs of `stumps` at values of their features, shape (n, number of stumps)."""
         polarity, constant = self.polarity[stumps], self.feature[stumps] < 0
         right = values > self.threshold[stumps]
-        if self.category_sets is not None:
-            entries = np.arange(len(self))[stumps]
-            is_set = self.category_sets.is_set[entries]
-            right[:, is_set] = self.category_sets.contains(entries[is_set], values[:, is_set])
         signs = np.where(right | constant, polarity, -polarity)
         return np.where(np.isnan(values) & ~constant, self.missing[stumps], signs)
 
@@ -96,7 +83,6 @@ class StumpLearners(cwboost.ArrayLearners):
             self.missing,
             coef,
             n_features=self.n_features,
-            category_sets=self.category_sets,
         )
 
     def flat_form(self):
@@ -105,49 +91,7 @@ class StumpLearners(cwboost.ArrayLearners):
             self.threshold,
             self.polarity,
             self.missing,
-            category_sets=self.category_sets,
         )
-
-    def arrays(self):
-        arrays = super().arrays()
-        if self.category_sets is not None:
-            sets = self.category_sets
-            arrays |= {"set_start": sets.start, "set_bits": sets.bits}
-        return arrays
-
-    @classmethod
-    def from_arrays(cls, arrays, n_features):
-        own = {name: array for name, array in arrays.items() if not name.startswith("set_")}
-        stumps = super().from_arrays(own, n_features)
-        if len(own) < len(arrays):
-            names = {name for name in arrays if name.startswith("set_")}
-            if names != {"set_start", "set_bits"}:
-                raise ValueError(f"arrays must hold set_start and set_bits, got {sorted(names)}")
-            sets = CategorySets(arrays["set_start"], arrays["set_bits"])
-            sets.check(len(stumps))
-            if np.any((stumps.feature[sets.is_set] < 0) | (stumps.threshold[sets.is_set] != 0)):
-                raise ValueError(
-                    "set_start must have sets only for stumps of a feature with threshold 0, got "
-                    "another stump with a set"
-                )
-            stumps.category_sets = sets if sets.is_set.any() else None
-        return stumps
-
-    def take(self, indices):
-        taken = super().take(indices)
-        if self.category_sets is not None:
-            sets = self.category_sets.take(np.asarray(indices, dtype=np.int64))
-            taken.category_sets = sets if sets.is_set.any() else None
-        return taken
-
-    @classmethod
-    def concatenate(cls, batches):
-        joined = super().concatenate(batches)
-        if any(batch.category_sets is not None for batch in batches):
-            joined.category_sets = CategorySets.concatenate(
-                [batch.category_sets or CategorySets.none(len(batch)) for batch in batches]
-            )
-        return joined
 
     def check_values(self, n_features):
         feature, threshold = self.feature, self.threshold

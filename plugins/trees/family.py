@@ -17,11 +17,6 @@ from cwboost.kernels import (
     usable_threads,
 )
 
-CATEGORIES = ("codes", "subsets")
-
-ANY_NUMBER = 2**24
-"""Codes up to here are exact in single precision."""
-
 FEWEST_DRAWN, MOST_DRAWN = 8, 64
 """Numbers of features between which "auto" draws half of all at a node: few features may pay only
 together."""
@@ -72,10 +67,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         Criterion of a split: the impurity of the weighted two-class problem of signs, or the edge
         itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and
         "edge", the best stump on the binned data is found.
-    categories : {"codes", "subsets"}, default="codes"
-        How a column of categories is split: by a threshold on the categories' ranks by frequency,
-        for any number of them, or into two subsets of those that the node has, at most
-        ``max_bins - 1``. Subsets of many categories fit the noise of a round.
     max_bins : int, default=256
         Largest number of bins per feature, 2 to 256, including the bin of missing values if there
         are any. A feature with at most this number of distinct values is not rounded.
@@ -86,10 +77,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     has no NaN in training. Sparse matrices stay sparse and take five bytes per stored entry; dense
     ones take one byte per entry, and five more per entry that differs from a value that over half
     of the examples share.
-
-    The subsets of categories are the best by the criterion in the order of the categories' mean
-    signs, which are shrunk so that rare ones count less. Categories that the node does not have go
-    where missing values go.
 
     Examples
     --------
@@ -112,7 +99,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         min_leaf_weight="auto",
         max_features="auto",
         criterion="gini",
-        categories="codes",
         max_bins=256,
     ):
         self.max_depth = max_depth
@@ -120,19 +106,13 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         self.min_leaf_weight = min_leaf_weight
         self.max_features = max_features
         self.criterion = criterion
-        self.categories = categories
         self.max_bins = max_bins
 
     @property
     def capabilities(self):
-        is_int = isinstance(self.max_bins, Integral)  # else `bind` raises an error
-        most = min(self.max_bins, 256) - 1 if is_int else 255
-        if self.categories != "subsets":
-            most = ANY_NUMBER
         return cwboost.Capabilities(
             missing_values=True,
             sparse_input=True,
-            max_categories=most,
             monotonic=True,
             interactions=True,
             symmetric=True,
@@ -148,13 +128,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         n_samples = X.shape[0] if rows is None else len(rows)
         settings = self._settings(context.size or n_samples, X.shape[1])
         n_threads = usable_threads(context.n_threads)
-        binned = BinnedMatrix(
-            X,
-            rows=rows,
-            max_bins=self.max_bins,
-            n_threads=n_threads,
-            n_categories=self._n_categories(context),
-        )
+        binned = BinnedMatrix(X, rows=rows, max_bins=self.max_bins, n_threads=n_threads)
         sets = context.interactions
         if sets is not None and len(sets) > MOST_SETS:
             raise ValueError(
@@ -183,9 +157,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return FeatureSketch.of(X, 4 * self.max_bins)
 
     def coordinator(self, descriptions, context):
-        bins = Bins.from_sketches(
-            descriptions, self.max_bins, n_categories=self._n_categories(context)
-        )
+        bins = Bins.from_sketches(descriptions, self.max_bins)
         size = context.size or sum(own.n_rows for own in descriptions)
         settings = self._settings(size, bins.n_features)
         return cwboost.TreeCoordinator(bins, settings)
@@ -214,10 +186,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             raise ValueError(f"min_leaf_weight must be finite and >= 0, got {weight}")
         return float(weight) / max(size, 1.0)
 
-    def _n_categories(self, context):
-        """Return the numbers of categories of columns that are split into subsets."""
-        return context.n_categories if self.categories == "subsets" else None
-
     def _n_drawn(self, n_features):
         """Return the number of features drawn at a node."""
         if isinstance(self.max_features, str) and self.max_features == "auto":
@@ -236,8 +204,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             raise ValueError(
                 f"criterion must be one of {sorted(TREE_CRITERIA)}, got {self.criterion!r}"
             )
-        if not isinstance(self.categories, str) or self.categories not in CATEGORIES:
-            raise ValueError(f"categories must be one of {CATEGORIES}, got {self.categories!r}")
         return {
             "criterion": TREE_CRITERIA[self.criterion],
             "max_depth": self._depth(size),
@@ -273,7 +239,7 @@ class TreePricer(cwboost.Pricer):
         return cwboost.Division(self._learners(nodes), cells, len(nodes["feature"]))
 
     def _learners(self, nodes):
-        return cwboost.TreeLearners(cwboost.ThresholdTrees.from_nodes(nodes), self._n_features)
+        return cwboost.TreeLearners(cwboost.ThresholdTrees(**nodes), self._n_features)
 
     def rebound(self, family, context):
         other = copy(self)

@@ -280,7 +280,6 @@ def test_frames_of_numbers_bools_text_and_categories(client):
     mixed = pd.DataFrame(frame).assign(kind=kind)
     settings = {**PARAMETERS, "categorical_features": ["word", "kind"]}
     wanted = CWBoostClassifier(**settings).fit(mixed, Y)
-    assert wanted.ensemble_.learners.category_sets is not None
     lazy = dd.from_pandas(mixed.assign(label=Y), npartitions=3)
     lazy["kind"] = lazy["kind"].astype(object).astype("category")
     assert not lazy["kind"].cat.known

@@ -319,14 +319,3 @@ def test_the_total_weight_is_that_of_the_product(data, factor):
     ):
         with pytest.raises(ValueError, match="sample_weight times class_weight must have a finite"):
             fit()
-
-
-def test_families_that_take_fewer_categories_or_none():
-    y = np.arange(300) % 3
-    many = np.arange(300.0)[:, None]
-    with pytest.raises(ValueError, match=r"at most .* 'tree', got 300 in column 0"):
-        train(TreeFamily(categories="subsets"), split(many, y, 150), 1, categorical=[0])
-    with pytest.raises(ValueError, match=r"categories than max_bins=256 .*got 300 in column 0"):
-        train(StumpFamily(), split(many, y, 150), 1, categorical=[0])
-    with pytest.raises(ValueError, match=r"max_categories is needed .*\(column 0\)"):
-        train(ProjectionFamily(), split(many % 4, y, 150), 1, categorical=[0])

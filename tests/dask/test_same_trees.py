@@ -37,7 +37,7 @@ def problem(kind, seed, n=2600):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "gaps", "categories"])
-@pytest.mark.parametrize("weak_learner", ["auto", TreeFamily(categories="subsets", max_depth=5)])
+@pytest.mark.parametrize("weak_learner", ["auto", TreeFamily(max_depth=5)])
 def test_two_workers_grow_the_trees_of_one_process(client, place, weak_learner, kind):
     X, y = problem(kind, 0)
     settings = {"weak_learner": weak_learner, "n_estimators": 6, "random_state": 0}

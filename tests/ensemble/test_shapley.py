@@ -12,9 +12,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from cwboost import CWBoostClassifier, MixedFamily, SklearnFamily, get_family
 from cwboost.ensemble.shapley import shapley_values, tree_shapley
-from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.tree_learners import TreeLearners
-from cwboost.kernels import CategorySets
 
 
 def data(n=120):
@@ -27,8 +25,6 @@ def data(n=120):
 def goes_right(trees, node, X):
     values = X[:, trees.feature[node]]
     right = values > trees.threshold[node]
-    if trees.category_sets is not None and trees.category_sets.is_set[node]:
-        right = trees.category_sets.contains(node, values)
     return np.where(np.isnan(values), trees.missing[node] > 0, right)
 
 
@@ -86,23 +82,6 @@ def test_values_of_trees_by_the_definition(n_background):
     np.testing.assert_allclose(base + values.sum(axis=1), scores, atol=1e-12)
     constant, parts, _ = clf.explain(X[:9], 1, background)
     np.testing.assert_allclose(constant + parts.sum(axis=1), clf.decision_function(X[:9], 1))
-
-
-def test_values_of_category_sets():
-    trees = ThresholdTrees(
-        offsets=np.array([0, 5]),
-        feature=np.array([0, 1, -1, -1, -1], np.int32),
-        threshold=np.array([0, 0.5, 0, 0, 0]),
-        left=np.array([1, 3, -1, -1, -1], np.int32),
-        missing=np.array([1, -1, 0, 0, 0], np.int8),
-        output=np.array([0, 0, 1, -1, 1], np.int8),
-        category_sets=CategorySets.of([np.array([1, 0, 1], bool), None, None, None, None]),
-    )
-    rng = np.random.default_rng(2)
-    X = np.column_stack([rng.integers(0, 4, 30), rng.random(30)])
-    expected = by_definition(trees, np.array([[2.0, 0.0]]), X, X)
-    values, _ = tree_shapley(trees, sparse.csr_array([[2.0, 0.0]]), X, X)
-    np.testing.assert_allclose(values, expected, atol=1e-14)
 
 
 def test_deep_trees_threads_and_sparse_rows():

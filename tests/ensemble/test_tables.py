@@ -80,14 +80,11 @@ def test_categories_by_their_names():
     frame = pandas.DataFrame({"city": pandas.Categorical(rng.choice(list("uvwx"), 80))})
     y = frame["city"].isin(["u", "x"])
     clf = paper(n_estimators=1).fit(frame, y)
-    first = clf.to_frame()["categories"].dropna().iloc[0]
-    assert set(first) in ({"u", "x"}, {"v", "w"}) and len(first) == 2
     assert plot_tree(clf).texts[0].get_text().startswith("city in\n{")
-    by_codes = CWBoostClassifier("tree", init=None, n_estimators=1).fit(frame, y)
-    nodes = by_codes.to_frame().query("feature == 'city'")
+    nodes = clf.to_frame().query("feature == 'city'")
     for row in nodes.to_dict("records"):
         above = np.arange(4) > row["threshold"]
-        assert row["categories"] == by_codes.categories_[0][above].tolist()
+        assert row["categories"] == clf.categories_[0][above].tolist()
     assert len(nodes)
 
 

@@ -15,7 +15,7 @@ SETTINGS = {
     "tree": [
         {"max_depth": 1, "max_features": None, "criterion": "edge"},
         {"max_depth": None, "max_features": None, "min_leaf_weight": 0},
-        {"max_leaf_nodes": 5, "max_features": None, "min_leaf_weight": 0, "categories": "subsets"},
+        {"max_leaf_nodes": 5, "max_features": None, "min_leaf_weight": 0},
         {"max_depth": 2, "max_features": 0.5, "max_bins": 7},
         {"max_depth": None, "max_leaf_nodes": 9, "criterion": "edge", "max_bins": 2},
     ],

@@ -14,7 +14,7 @@ from distributed import Client
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import cwboost
-from cwboost import CWBoostClassifier, SklearnFamily, get_family, get_init
+from cwboost import CWBoostClassifier, SklearnFamily, get_init
 from cwboost.dask import DaskCWBoostClassifier
 
 FOLDER = Path(__file__).parent / cwboost.__version__
@@ -51,7 +51,6 @@ KINDS = {
     "projections": partial(fitted, "projection"),
     "mixed": partial(fitted, ["stump", "tree", "projection"]),
     "categories": partial(fitted, categorical_features=[3]),
-    "subsets": partial(fitted, get_family("tree")(categories="subsets"), categorical_features=[3]),
     "named-categories": partial(fitted, X=FRAME),
     "trees-of-scikit-learn": partial(fitted, SklearnFamily()),
     "ridge-of-scikit-learn": partial(fitted, SklearnFamily(RidgeClassifier())),

@@ -64,25 +64,12 @@ def test_limits_by_default_follow_the_numbers_of_examples_and_of_features(of, ca
     assert {n: of(n) for n in cases} == cases
 
 
-def test_trees_that_test_no_category_have_no_sets():
-    """Exports refuse trees with sets."""
-    X = data(np.random.default_rng(6))
-    X[:, 0] = 0
-    n_categories = np.where(np.arange(X.shape[1]) == 0, 9, 0)
-    pricer = bind(TreeFamily(categories="subsets"), X, 2, n_categories=n_categories)
-    learners = pricer.price(np.random.default_rng(1).normal(size=(2, len(X)))).learners
-    assert len(learners.trees.feature) > 2 and learners.flat_form().category_sets is None
-    assert not {"set_start", "set_bits"} & set(learners.arrays())
-
-
 def test_signs_of_graded_trees_are_trees_without_equal_neighbours():
-    """Also with gaps and sets of categories."""
+    """Also with gaps."""
     rng = np.random.default_rng(2)
     X = data(rng)
     X[:, 0] = rng.integers(0, 9, len(X))
-    n_categories = np.where(np.arange(X.shape[1]) == 0, 9, 0)
-    family = TreeFamily(max_depth=5, categories="subsets")
-    pricer = bind(family, X, 4, n_categories=n_categories)
+    pricer = bind(TreeFamily(max_depth=5), X, 4)
     divisions = [pricer.divide(rng.normal(size=(4, len(X)))) for _ in range(4)]
     learners = TreeLearners.concatenate([division.learners for division in divisions])
     counts = np.array([division.n_cells for division in divisions])

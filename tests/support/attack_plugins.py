@@ -166,14 +166,6 @@ def shifting(bind, X, context):
     return pricer
 
 
-class FewCategories(TreeFamily):
-    """Claims more categories than bins have codes."""
-
-    @property
-    def capabilities(self):
-        return replace(super().capabilities, max_categories=1000)
-
-
 class Uncovered(TreeLearners):
     """Trees that do not keep the cover of their cells."""
 
@@ -427,8 +419,6 @@ FAULTS = {
     CAN: [
         ("Capabilities(missing_values=True, divides=True)", "divisions",
          "ReferencePricer has no cells"),
-        ("Capabilities(max_categories=10)",
-         "categories", "edges depend on the numbering of the categories"),
         ("Capabilities(monotonic=True)", "monotonic", r"break the constraint \+1 on feature 0"),
     ],
     KEEPS_SHARE: [
@@ -537,7 +527,6 @@ CASES = [
     Case(LastWins, (), "partitions", "the edges of the learners are"),
     Case(AsksOnce, (), "partitions", "the edges of the learners are"),
     Case(ShiftsCells, (), "partitions", "the partition's cells and learners.cells differ"),
-    Case(partial(FewCategories, categories="subsets"), (), "categories", "got 300 in column 0"),
     Case(Unsets, (), "interactions", "a learner reads features of two sets"),
     *(
         Case(partial(dividing, fault), (), place, message)

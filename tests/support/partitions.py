@@ -63,7 +63,7 @@ def train(
     crew = LocalCrew(chunks, n_workers)
     rng = np.random.default_rng(seed)
     found = crew.collect(columns_of, None, categorical)
-    encoding, columns = shared_encoding(found, family, categorical)
+    encoding, columns = shared_encoding(found, categorical)
     reports = crew.collect(report, encoding, family)
     setup = shared_problem(reports, encoding, C, class_weight)
     setup = replace(setup, size=effective_size(setup, listing(crew, setup, False)))

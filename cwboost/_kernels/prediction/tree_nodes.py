@@ -12,15 +12,12 @@ BLOCK = 64
 PER_COLUMN = 255
 """Thresholds per column of codes."""
 
-CATEGORIES = 2
-"""Flag of a node that tests categories, as in trees.h."""
-
 NODE = np.dtype(
     [
         ("threshold", np.float64),
         ("feature", np.int32),
         ("left", np.int32),
-        ("flags", np.int64),
+        ("missing_right", np.int64),
     ]
 )
 """A node that compares a value: ``cwb_node`` of trees.h."""
@@ -73,15 +70,14 @@ class TreeLayouts:
     whole, which holds for no field of an extension type unless one thread runs at a time.
 
     `trees` are offsets, feature, threshold, left, missing and output, as for `TreeEvaluator`, but
-    features are the columns of a block of values. `place` is that of each node in its tree, and
-    `sets` are the inner nodes that test categories.
+    features are the columns of a block of values. `place` is that of each node in its tree.
     """
 
-    def __init__(self, trees, place: np.ndarray, sets: np.ndarray):
-        self._trees, self._place, self._sets = trees, place, sets
+    def __init__(self, trees, place: np.ndarray):
+        self._trees, self._place = trees, place
         offsets, feature, *_ = trees
         n_trees, n_used = len(offsets) - 1, int(feature.max(initial=-1)) + 1
-        self._suits_codes = not len(sets) and n_trees >= max(TREES_WORTH_CODES, n_used)
+        self._suits_codes = n_trees >= max(TREES_WORTH_CODES, n_used)
         self._n_rows = 0  # of all calls that would have used codes
 
     def for_rows(self, n_rows: int) -> TreeNodes:
@@ -106,15 +102,12 @@ class TreeLayouts:
         nodes["threshold"], nodes["left"] = np.inf, self._place
         nodes["threshold"][inner], nodes["left"][inner] = threshold[inner], left[inner]
         nodes["feature"][inner] = feature[inner]
-        nodes["flags"][inner] = missing[inner] > 0
-        of_sets = inner[self._sets]
-        nodes["flags"][of_sets] |= CATEGORIES
-        nodes["threshold"][of_sets] = self._sets.view(np.float64)
+        nodes["missing_right"][inner] = missing[inner] > 0
         return TreeNodes(nodes)
 
     @made_once
     def _on_codes(self) -> TreeNodes | None:
-        """The nodes of trees without category sets; None if a tree or the model is too large."""
+        """The nodes that compare codes; None if a tree or the model is too large."""
         offsets, feature, threshold, left, missing, output = self._trees
         inner = np.flatnonzero(feature >= 0)
         codings, thresholds, column, code, n_columns = _codings(

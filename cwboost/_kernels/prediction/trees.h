@@ -26,19 +26,12 @@
 #define CWB_BLOCK 64
 #define CWB_ABREAST 8
 
-enum { CWB_MISSING_RIGHT = 1, CWB_CATEGORIES = 2 };
-
-/* A node that compares a value. With CWB_CATEGORIES it sends the codes of categories right whose
- * bits are set in bytes set_start[set] to set_start[set + 1] of set_bits. A leaf leads to itself.
- */
+/* A node that compares a value. A leaf leads to itself. */
 typedef struct {
-    union {
-        double threshold;
-        int64_t set;
-    };
+    double threshold;
     int32_t feature; /* column of a block of values */
     int32_t left;    /* place of the left child in the tree; the right child follows it */
-    int64_t flags;
+    int64_t missing_right; /* 1 or 0 */
 } cwb_node;
 
 /* A node that compares a code: c sends a row to the place (next + c) >> 8 of the tree. In an inner
@@ -75,9 +68,6 @@ typedef struct {
     int64_t n_trees;
     int64_t max_reached; /* trees of more inner nodes are walked */
     int is_graded;
-    const int64_t *set_start;
-    const uint8_t *set_bits;
-    int64_t n_sets; /* 0: no node has CWB_CATEGORIES */
     const cwb_coding *codings;
     const double *thresholds;
     int64_t n_codings;
@@ -89,11 +79,10 @@ typedef struct {
     const double *values;
     const uint8_t *codes;
     int64_t n_rows;
-    int simple; /* no tree has categories and no value is NaN */
+    int simple; /* no value is NaN */
 } cwb_block;
 
-/* What the rows of a block are: codes; values, none of them NaN, of trees without categories; or
- * any values. */
+/* What the rows of a block are: codes; values, none of them NaN; or any values. */
 enum { CWB_CODES, CWB_SIMPLE, CWB_ANY };
 
 #define CWB_BODY "prediction/trees_body.h"

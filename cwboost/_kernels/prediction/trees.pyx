@@ -40,9 +40,6 @@ cdef extern from "prediction/trees.h" nogil:
         const int8_t *output
         int64_t width, n_outputs, n_trees, max_reached
         int is_graded
-        const int64_t *set_start
-        const uint8_t *set_bits
-        int64_t n_sets
         const cwb_coding *codings
         const double *thresholds
         int64_t n_codings
@@ -96,23 +93,15 @@ cdef class TreeEvaluator:
     cdef readonly int64_t n_features
     cdef readonly int64_t n_trees
 
-    def __init__(self, offsets, feature, threshold, left, missing, output, n_features,
-                 set_start=None, set_bits=None):
-        inner = feature >= 0
+    def __init__(self, offsets, feature, threshold, left, missing, output, n_features):
         self.n_trees = len(offsets) - 1
         self.n_features = n_features
-        used = np.flatnonzero(np.bincount(feature[inner]))
+        used = np.flatnonzero(np.bincount(feature[feature >= 0]))
         # One more, for -1, the feature of a leaf.
         column_of = np.full(n_features + 1, -1, dtype=np.int32)
         column_of[used] = np.arange(len(used))
         self.used = used.astype(np.int32)
         self.column_of = column_of
-        start = np.zeros(1, np.int64)
-        bits = np.zeros(1, np.uint8)
-        if set_start is not None:
-            # Of inner nodes only, and with one more byte.
-            start = np.append(set_start[: len(inner)][inner], set_start[len(inner):])
-            bits = np.append(set_bits, bits)
         offsets, left = as_vector(offsets, INT64), as_vector(left, INT32)
         feature = column_of[feature]
         self.trees.is_graded = output.ndim == 2
@@ -120,12 +109,7 @@ cdef class TreeEvaluator:
         rows = padded(output.reshape(len(output), self.trees.n_outputs))
         self.trees.width = rows.shape[1]
         place = self._order_nodes(offsets, feature, left, as_vector(rows.ravel(), INT8))
-        self.arrays = *self.arrays, start, bits
-        self.trees.set_start = <const int64_t *> data_of(start)
-        self.trees.set_bits = <const uint8_t *> data_of(bits)
-        self.trees.n_sets = len(bits) - 1
-        self.layouts = TreeLayouts((offsets, feature, threshold, left, missing, output), place,
-                                   np.flatnonzero(np.diff(start)))
+        self.layouts = TreeLayouts((offsets, feature, threshold, left, missing, output), place)
 
     cdef object _order_nodes(self, const int64_t[::1] offsets, const int32_t[::1] feature,
                              const int32_t[::1] left, const int8_t[::1] output):
@@ -285,7 +269,7 @@ cdef struct Work:
     uint64_t *reach      # nodes of the largest tree that is not walked
     uint64_t *sets       # trees at once
     int64_t values_stride, codes_stride  # from a block to the next
-    bint simple          # no value of the task is NaN, and no tree has categories
+    bint simple          # no value of the task is NaN
 
 
 cdef Room room_for(int64_t n_used, int64_t n_columns, int64_t width, int64_t max_reached,
@@ -339,7 +323,7 @@ cdef void fill_dense(
                 x[u * CWB_BLOCK + row] = <double> X[first + done + row, used[u]]
                 n_unknown += x[u * CWB_BLOCK + row] != x[u * CWB_BLOCK + row]
         code_block(work, trees, block)
-    work.simple = n_unknown == 0 and trees.n_sets == 0
+    work.simple = n_unknown == 0
 
 
 cdef struct SparseRows:
@@ -374,7 +358,7 @@ cdef void fill_sparse(
         if trees.coded != NULL:
             code_block(work, trees, block)
             spread(work, X, first, block * CWB_BLOCK, n_rows, True)
-    work.simple = n_unknown == 0 and trees.n_sets == 0
+    work.simple = n_unknown == 0
 
 
 cdef void clear_sparse(

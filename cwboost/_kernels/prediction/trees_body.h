@@ -33,16 +33,6 @@ CWB_INLINE uint64_t CWB_NAME(goes_right)(const double *x, double threshold, int 
     return set;
 }
 
-/* 1 if a value is a code of a node's category set, or is NaN and NaN goes right. */
-CWB_INLINE uint64_t CWB_NAME(in_set)(const cwb_trees *trees, const cwb_node *node, double value) {
-    const int64_t first = trees->set_start[node->set];
-    const double n_codes = 8.0 * (double)(trees->set_start[node->set + 1] - first);
-    if (value != value) return node->flags & CWB_MISSING_RIGHT;
-    if (!(value >= 0.0 && value < n_codes)) return 0;
-    const int64_t code = (int64_t)value;
-    return (uint64_t)(trees->set_bits[first + (code >> 3)] >> (code & 7)) & 1;
-}
-
 /* The set of the 64 codes that are at least `least`, which is positive. */
 CWB_INLINE uint64_t CWB_NAME(codes_from)(const uint8_t *codes, uint8_t least) {
 #if CWB_IS(AVX512)
@@ -121,8 +111,8 @@ CWB_INLINE const void *CWB_NAME(rows_from)(const cwb_block *block, int64_t row, 
 }
 
 /* The set of the 64 rows that go right at an inner node; `left` becomes the left child's place. */
-CWB_INLINE uint64_t CWB_NAME(right_of)(const cwb_trees *trees, const void *nodes, int32_t place,
-                                       const void *x, const int kind, uint32_t *left) {
+CWB_INLINE uint64_t CWB_NAME(right_of)(const void *nodes, int32_t place, const void *x,
+                                       const int kind, uint32_t *left) {
     if (kind == CWB_CODES) {
         const cwb_coded_node node = ((const cwb_coded_node *)nodes)[place];
         *left = node.next >> 8;
@@ -131,17 +121,13 @@ CWB_INLINE uint64_t CWB_NAME(right_of)(const cwb_trees *trees, const void *nodes
     const cwb_node *node = (const cwb_node *)nodes + place;
     const double *values = (const double *)x + (int64_t)node->feature * CWB_BLOCK;
     *left = (uint32_t)node->left;
-    if (kind == CWB_SIMPLE) return CWB_NAME(goes_right)(values, node->threshold, 0);
-    if (!(node->flags & CWB_CATEGORIES))
-        return CWB_NAME(goes_right)(values, node->threshold, node->flags & CWB_MISSING_RIGHT);
-    uint64_t set = 0;
-    for (int i = 0; i < CWB_BLOCK; i++) set |= CWB_NAME(in_set)(trees, node, values[i]) << i;
-    return set;
+    const int missing_right = kind == CWB_ANY && node->missing_right;
+    return CWB_NAME(goes_right)(values, node->threshold, missing_right);
 }
 
 /* The place to which row k goes from another place. */
-CWB_INLINE uint32_t CWB_NAME(step)(const cwb_trees *trees, const void *nodes, uint32_t place,
-                                   const void *x, int k, const int kind) {
+CWB_INLINE uint32_t CWB_NAME(step)(const void *nodes, uint32_t place, const void *x, int k,
+                                   const int kind) {
     if (kind == CWB_CODES) {
         const cwb_coded_node *node = (const cwb_coded_node *)nodes + place;
         return (node->next + ((const uint8_t *)x)[(uint64_t)node->at + k]) >> 8;
@@ -149,10 +135,7 @@ CWB_INLINE uint32_t CWB_NAME(step)(const cwb_trees *trees, const void *nodes, ui
     const cwb_node *node = (const cwb_node *)nodes + place;
     const double value = ((const double *)x)[(uint64_t)(uint32_t)node->feature * CWB_BLOCK + k];
     unsigned right = value > node->threshold;
-    if (kind == CWB_ANY && node->flags & CWB_CATEGORIES)
-        right = (unsigned)CWB_NAME(in_set)(trees, node, value);
-    else if (kind == CWB_ANY)
-        right |= (value != value) & (unsigned)node->flags;
+    if (kind == CWB_ANY) right |= (value != value) & (unsigned)node->missing_right;
     return (uint32_t)node->left + right;
 }
 
@@ -168,7 +151,7 @@ CWB_INLINE void CWB_NAME(walk)(const cwb_trees *trees, int64_t t, const void *x,
         uint32_t moved = 0;
         CWB_UNROLL
         for (int k = 0; k < n; k++) {
-            const uint32_t next = CWB_NAME(step)(trees, nodes, place[k], x, k, kind);
+            const uint32_t next = CWB_NAME(step)(nodes, place[k], x, k, kind);
             moved |= next ^ place[k];
             place[k] = next;
         }
@@ -196,14 +179,13 @@ CWB_INLINE int CWB_NAME(is_walked)(const cwb_trees *trees, int64_t t, const cwb_
 }
 
 /* The rows that reach each node of a tree. */
-CWB_INLINE void CWB_NAME(reach_nodes)(const cwb_trees *trees, const void *nodes,
-                                      const int32_t *order, int64_t n_inner, const void *x,
-                                      const int kind, uint64_t *reach) {
+CWB_INLINE void CWB_NAME(reach_nodes)(const void *nodes, const int32_t *order, int64_t n_inner,
+                                      const void *x, const int kind, uint64_t *reach) {
     reach[0] = ~UINT64_C(0);
     for (int64_t i = 0; i < n_inner; i++) {
         uint32_t left;
         const uint64_t here = reach[order[i]];
-        const uint64_t right = here & CWB_NAME(right_of)(trees, nodes, order[i], x, kind, &left);
+        const uint64_t right = here & CWB_NAME(right_of)(nodes, order[i], x, kind, &left);
         reach[left] = here ^ right;
         reach[left + 1] = right;
     }
@@ -232,8 +214,7 @@ CWB_INLINE uint64_t CWB_NAME(tree_set)(const cwb_trees *trees, int64_t t, const 
     const int32_t *order = trees->order + trees->order_start[t];
     const int64_t n_inner = trees->n_inner[t];
     const int64_t n_order = trees->order_start[t + 1] - trees->order_start[t];
-    CWB_NAME(reach_nodes)(trees, nodes, order, n_inner, CWB_NAME(rows_from)(block, 0, kind), kind,
-                          reach);
+    CWB_NAME(reach_nodes)(nodes, order, n_inner, CWB_NAME(rows_from)(block, 0, kind), kind, reach);
     for (int64_t i = n_inner; i < n_order; i++) set |= reach[order[i]];
     return set;
 }
@@ -275,7 +256,7 @@ CWB_INLINE void CWB_NAME(places_of)(const cwb_trees *trees, int64_t t, const cwb
     if (trees->is_graded && !CWB_NAME(is_walked)(trees, t, block, kind)) {
         const int32_t *order = trees->order + trees->order_start[t];
         const int64_t n_inner = trees->n_inner[t];
-        CWB_NAME(reach_nodes)(trees, CWB_NAME(nodes_of)(trees, t, kind), order, n_inner,
+        CWB_NAME(reach_nodes)(CWB_NAME(nodes_of)(trees, t, kind), order, n_inner,
                               CWB_NAME(rows_from)(block, 0, kind), kind, reach);
         CWB_NAME(places_from)(order + n_inner, n_inner + 1, reach, place);
         return;

@@ -53,8 +53,6 @@ cdef extern from "trees/rows.h" nogil:
     int64_t cwb_take_rows(const double *weights, const int64_t *kept, int64_t n, double scale,
                           int32_t *rows, double *taken)
     void cwb_copy_codes(const uint8_t *codes, const int32_t *rows, int64_t n, uint8_t *copy)
-    void cwb_write_sides(const uint8_t *codes, const uint64_t *right, const int32_t *rows,
-                         int64_t n, uint8_t *sides)
     int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width, int32_t *rows,
                           double *weights, int64_t n, int32_t *scratch_rows,
                           double *scratch_weights)
@@ -118,17 +116,6 @@ cdef Node pop(Frontier *frontier, bint best_first=False) noexcept nogil:
     return top
 
 
-cdef const uint8_t *side_codes(
-    Work *work, const TreeNode *node, int64_t start, int64_t end
-) noexcept nogil:
-    """Return codes of work.rows[start:end] of which a node sends [first, first + width) right."""
-    cdef const uint8_t *codes = column_codes(work, node.feature, start, end)
-    if not node.categorical:
-        return codes
-    cwb_write_sides(codes, node.right, work.rows + start, end - start, work.sides)
-    return work.sides
-
-
 cdef int64_t partition(
     const uint8_t *codes, const TreeNode *split, Work *work, const Node *node
 ) noexcept nogil:
@@ -162,7 +149,7 @@ cdef void divide_rows(
 ) noexcept nogil:
     """Move the rows that go right behind the others, and compute the sums of both children."""
     cdef int64_t k, middle = node.start + partition(
-        side_codes(work, split, node.start, node.end), split, work, node)
+        column_codes(work, split.feature, node.start, node.end), split, work, node)
     for k in range(2):
         children[k].start = middle if k else node.start
         children[k].end = node.end if k else middle
@@ -263,7 +250,7 @@ cdef bint outputs_by_rows(
                     cells[work.rows[i]] = part.index
             continue
         middle = part.start + cwb_partition_rows(
-            side_codes(work, node, part.start, end), node.first, node.width,
+            column_codes(work, node.feature, part.start, end), node.first, node.width,
             work.rows + part.start, end - part.start, work.scratch_rows)
         part.index, part.end = node.left, middle
         if part.end > part.start and not push(&work.frontier, &part):
@@ -286,8 +273,7 @@ cdef bint write_outputs(
         memset(work.positive + start, tree.nodes[0].sign > 0, end - start)
         if cells != NULL:
             memset(cells + start, 0, (end - start) * sizeof(int32_t))
-    elif (cells == NULL and work.X.codes != NULL and work.X.categorical == NULL
-            and tree.n // 2 <= MAX_INNER_BY_CODES):
+    elif cells == NULL and work.X.codes != NULL and tree.n // 2 <= MAX_INNER_BY_CODES:
         outputs_by_codes(work, tree, start, end)
     elif not outputs_by_rows(work, tree, start, end, cells):
         return False

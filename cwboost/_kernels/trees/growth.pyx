@@ -101,8 +101,7 @@ cdef class TreeGrower:
         nodes : dict of ndarray
             The trees as flat arrays: `offsets` (n_trees + 1, int64), and one entry per node of
             `feature`, `left` (int32, -1 in leaves), `threshold` (float64), `missing`, `output`
-            (int8). If there are features of categories, also `set_start` and `set_bits`, see
-            `cwboost.kernels.CategorySets`.
+            (int8).
         packed : ndarray of shape (n_trees, ceil(n_rows / 8)), dtype uint8
         edges : ndarray of shape (n_trees,), dtype float64
         """
@@ -125,7 +124,7 @@ cdef class TreeGrower:
         if n_trees > 0 and self.space.X.n_rows > 0:
             own.seeds, own.packed, own.edges = &seed[0], &bits[0, 0], &edge[0]
             self._grow(&own, batch)
-        return batch.arrays(&self.space.X, self.space.bins.n_categories), packed, edges
+        return batch.arrays(), packed, edges
 
     def divide(self, weights, const double[::1] code, uint64_t seed, rows=None):
         """Grow one tree on a combination of all weights: ``code @ weights``.
@@ -161,7 +160,7 @@ cdef class TreeGrower:
         own.seeds, own.cells = &seed, &cell[0]
         batch.trees[0].keeps_rows = True
         self._grow(&own, batch)
-        return batch.arrays(&self.space.X, self.space.bins.n_categories), cells
+        return batch.arrays(), cells
 
     cdef Round _round(self, weights, Py_ssize_t n_weights, rows) except *:
         """Return a round over weights, one row for each of `n_weights`, of which nothing is wanted.

@@ -14,4 +14,4 @@ cdef void become_constant(Tree *tree, double total) noexcept nogil
 cdef class TreeBatch:
     cdef Tree *trees
     cdef Py_ssize_t n
-    cdef arrays(self, const Matrix *X, n_categories)
+    cdef arrays(self)

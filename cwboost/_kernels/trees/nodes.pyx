@@ -14,8 +14,7 @@ from cwboost._kernels.trees.types cimport SET_WORDS, Matrix, Node, Tree, TreeNod
 # `TreeNode` in arrays.
 NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.int32),
                  ("missing", np.int8), ("output", np.int8), ("first", np.uint8),
-                 ("width", np.uint8), ("categorical", np.uint8), ("right", np.uint64, 4),
-                 ("start", np.int32), ("end", np.int32)],
+                 ("width", np.uint8), ("start", np.int32), ("end", np.int32)],
                 align=True)
 
 
@@ -37,7 +36,7 @@ cdef bint add_leaf(Tree *tree, double sum) noexcept nogil:
 cdef void make_leaf(TreeNode *node) noexcept nogil:
     node.feature = node.left = -1
     node.threshold = 0
-    node.missing = node.categorical = 0
+    node.missing = 0
 
 
 cdef bint start_tree(Tree *tree, const Node *root) noexcept nogil:
@@ -106,8 +105,6 @@ cdef bint split_node(
     parent.sign = 0
     parent.first = first
     parent.width = <uint8_t> width
-    parent.categorical = node.split.categorical
-    memcpy(parent.right, node.split.right, sizeof(parent.right))
     return True
 
 
@@ -202,7 +199,7 @@ cdef class TreeBatch:
             free(self.trees[t].nodes)
         free(self.trees)
 
-    cdef arrays(self, const Matrix *X, n_categories):
+    cdef arrays(self):
         """Return the nodes of all trees as flat arrays; see `TreeGrower.grow`."""
         cdef int64_t[::1] offsets = np.zeros(self.n + 1, dtype=np.int64)
         cdef Py_ssize_t t
@@ -215,33 +212,4 @@ cdef class TreeBatch:
         arrays = {"offsets": np.asarray(offsets)}
         for name in ("feature", "threshold", "left", "missing", "output"):
             arrays[name] = nodes[name].copy()
-        return arrays if X.categorical == NULL else arrays | sets(X, own, n_categories)
-
-
-cdef sets(const Matrix *X, const TreeNode[::1] nodes, const int64_t[::1] n_categories):
-    """Return the category sets of nodes as flat arrays.
-
-    Categories without an example in training go where missing values go.
-    """
-    cdef int64_t k, b, code, n = nodes.shape[0]
-    cdef int32_t f
-    cdef int64_t[::1] start = np.zeros(n + 1, dtype=np.int64)
-    for k in range(n):
-        start[k + 1] = start[k]
-        if nodes[k].categorical:
-            start[k + 1] += (n_categories[nodes[k].feature] + 7) // 8
-    # With one more byte, so that it has an address.
-    cdef uint8_t[::1] bits = np.zeros(start[n] + 1, dtype=np.uint8)
-    for k in range(n):
-        f = nodes[k].feature
-        if not nodes[k].categorical:
-            continue
-        for code in range(n_categories[f] if nodes[k].missing > 0 else 0):
-            bits[start[k] + (code >> 3)] |= 1 << (code & 7)
-        for b in range(X.n_bins[f]):
-            code = <int64_t> X.lowest[X.bin_start[f] + b]
-            if nodes[k].right[b >> 6] >> (b & 63) & 1:
-                bits[start[k] + (code >> 3)] |= 1 << (code & 7)
-            else:
-                bits[start[k] + (code >> 3)] &= ~(<uint8_t> (1 << (code & 7)))
-    return {"set_start": np.asarray(start), "set_bits": np.asarray(bits)[:start[n]]}
+        return arrays

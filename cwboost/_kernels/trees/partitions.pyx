@@ -394,4 +394,4 @@ cdef class GrowingTrees:
             edges[t] = self.batch.trees[t].total
             if not settle(self.batch.trees + t, merge):
                 raise MemoryError("nodes of growing trees")
-        return self.batch.arrays(&self.space.X, self.space.bins.n_categories), edges
+        return self.batch.arrays(), edges

@@ -48,15 +48,6 @@ static inline void cwb_copy_codes(const uint8_t *codes, const int32_t *rows, int
     for (int64_t i = 0; i < n; i++) copy[i] = codes[rows[i]];
 }
 
-/* 1 for the rows of a node whose code is in a set of 256 bits, at the row's place. */
-static inline void cwb_write_sides(const uint8_t *codes, const uint64_t *right, const int32_t *rows,
-                                   int64_t n, uint8_t *sides) {
-    for (int64_t i = 0; i < n; i++) {
-        const uint8_t code = codes[rows[i]];
-        sides[rows[i]] = (uint8_t)(right[code >> 6] >> (code & 63) & 1);
-    }
-}
-
 /* Stable partition of a segment: rows whose code is in [first, first + width) go right. Left ones
  * stay in place, right ones pass through the scratch arrays. Returns the number on the left. */
 static inline int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width,

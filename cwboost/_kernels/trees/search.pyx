@@ -19,9 +19,6 @@ from cwboost._kernels.trees.saved cimport (
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, SET_WORDS, Matrix, Node, Settings, Tree, Work, cwb_rules, cwb_scan, cwb_split)
 
-cdef extern from "trees/categories.h" nogil:
-    void cwb_order_categories(cwb_scan *scan)
-    void cwb_set_of_split(const cwb_scan *scan, cwb_split *split)
 cdef extern from "trees/split.h" nogil:
     void cwb_best_split "CWB_BEST(best_split)"(
         cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split)
@@ -55,12 +52,7 @@ cdef bint best_of_scan(
     if not may_interact(X, node, feature):
         split.gain = -INFINITY
         return False
-    split.categorical = X.categorical != NULL and X.categorical[feature]
-    if split.categorical:
-        cwb_order_categories(&work.scan)
     cwb_best_split(&work.scan, &rules, X.n_bins[feature], split)
-    if split.categorical and split.gain > -INFINITY:
-        cwb_set_of_split(&work.scan, split)
     return work.scan.n + (work.scan.missing_mass > 0) > 1
 
 
@@ -167,9 +159,6 @@ cdef double split_point(
     cdef const double *highest = X.highest + X.bin_start[split.feature]
     cdef int32_t n_bins = X.n_bins[split.feature], last_left = split.lower
     cdef double threshold = INFINITY
-    if split.categorical:  # of the sides that `side_codes` of build.pyx gives
-        first[0] = width[0] = 1
-        return 0.0
     if split.upper < n_bins:
         threshold = cwb_threshold_between(highest[split.lower], lowest[split.upper])
         while last_left + 1 < split.upper and highest[last_left + 1] <= threshold:

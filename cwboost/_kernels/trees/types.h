@@ -30,8 +30,6 @@ typedef struct {
     double left_sum, left_mass;
     int32_t feature, lower, upper;
     int32_t missing_right; /* side of the missing values */
-    int32_t categorical;   /* 1: the bins of `right` go right, lower and upper mean nothing */
-    uint64_t right[4];
 } cwb_split;
 
 /* Non-empty value bins of a node in order, as running sums. */

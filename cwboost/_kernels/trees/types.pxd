@@ -16,8 +16,7 @@ cdef extern from "trees/types.h" nogil:
         double least, least_mass
     ctypedef struct cwb_split:
         double gain, left_sum, left_mass
-        int32_t feature, lower, upper, missing_right, categorical
-        uint64_t right[4]
+        int32_t feature, lower, upper, missing_right
     ctypedef struct cwb_scan:
         double missing_mass
         int32_t n
@@ -32,7 +31,6 @@ cdef struct Matrix:
     int64_t n_rows, n_features, n_usable, fewest_entries
     const uint8_t *codes
     const uint8_t *listed
-    const uint8_t *categorical  # 1 for features of categories; NULL if there are none
     const int64_t *indptr
     const int32_t *entry_rows
     const uint8_t *entry_codes
@@ -86,7 +84,6 @@ cdef struct Work:
     uint8_t *slot_of     # listed features: place of a row's node in the search, else 2
     uint8_t *column      # sparse: one feature's codes
     uint8_t *positive    # output of each row is +1
-    uint8_t *sides       # categories: 1 for a row that goes right
     uint8_t *near_codes  # room for copies of nodes' codes; NULL: there are none
     int32_t *near_rows   # and for their rows
     cwb_pair *hist       # all zero between uses
@@ -111,8 +108,6 @@ cdef struct TreeNode:
     int32_t feature, left
     int8_t missing, sign
     uint8_t first, width  # codes [first, first + width) go right
-    uint8_t categorical   # 1: the bins of `right` go right
-    uint64_t[4] right
     int32_t start, end    # of the rows that took part, if the tree keeps them
 
 cdef struct Tree:

@@ -6,7 +6,7 @@ cdef class Workspace:
     cdef Rows *rows  # a tree's, for every thread
     cdef int n_threads
     cdef readonly object bins
-    cdef object usable, categorical, sets, arrays
+    cdef object usable, sets, arrays
     cdef list blocks
     cdef void use(self, const Settings *settings) noexcept
     cdef void *_scratch(self, size_t size) except NULL

@@ -33,7 +33,6 @@ cdef class Workspace:
         self.blocks = []
         self.n_threads = n_threads
         self.bins, self.usable = bins, bins.usable
-        self.categorical = np.append(bins.n_categories > 0, False).astype(np.uint8)
         memset(&self.X, 0, sizeof(self.X))
         self._read_bins(bins)
         if binned is not None:
@@ -52,8 +51,6 @@ cdef class Workspace:
         self.X.bin_start = <const int64_t *> entries(bins.bin_start, INT64)
         self.X.lowest = <const double *> entries(bins.lowest, FLOAT64)
         self.X.highest = <const double *> entries(bins.highest, FLOAT64)
-        if bins.n_categories.any():
-            self.X.categorical = <const uint8_t *> entries(self.categorical, UINT8)
 
     def _read_codes(self, binned):
         """Take the addresses of the codes; self.arrays keeps them alive."""
@@ -114,7 +111,6 @@ cdef class Workspace:
             work.slot_of = <uint8_t *> self._scratch(n_listed)
             memset(work.slot_of, 2, n_listed)
             work.column = <uint8_t *> self._scratch(n_listed)
-            work.sides = <uint8_t *> self._scratch(n if self.X.categorical != NULL else 1)
             work.reach = self._scratch((MAX_INNER_BY_CODES + LEAF_PLACES) * 32)
             memcpy(work.features, self.X.usable, self.X.n_usable * sizeof(int32_t))
 

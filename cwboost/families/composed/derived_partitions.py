@@ -62,7 +62,7 @@ class DerivedCoordinator(Coordinator):
             try:
                 question = search.send(answer)
             except StopIteration as end:
-                return end.value[0]
+                return end.value
             answer = yield "search", self._n_draws, drawn if self._fixed else None, bins, question
 
     def _gathered(self, parts, rng) -> Drawing:

@@ -89,8 +89,6 @@ class TreeModels(TreeLearners, SklearnLearners):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> TreeModels:
         models = super().from_arrays(arrays, n_features)
-        if models.trees.category_sets is not None:
-            raise ValueError("set_bits must be absent from trees of scikit-learn")
         if models.is_graded:
             raise ValueError("output must be -1 or +1 in leaves, got several outputs per leaf")
         return models

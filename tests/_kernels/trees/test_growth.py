@@ -111,7 +111,6 @@ def test_best_first_with_leaves_to_spare_grows_the_same_trees(make):
 SHARED = [
     {},
     {"form": sp.csc_array},
-    {"categories": "subsets", "n_categories": np.repeat([0, 40], [10, 2])},
     {"monotonic": np.tile(np.repeat(np.int8([1, -1, 0]), [1, 1, 10]), (4, 1))},
     {"interactions": np.eye(4, dtype=bool).repeat(3, axis=1), "max_features": 6},
     {"criterion": "edge", "max_depth": 2},
@@ -122,7 +121,7 @@ SHARED = [
 
 @pytest.mark.parametrize("case", SHARED, ids=str)
 def test_trees_that_threads_share_have_the_same_bits(case):
-    """Columns of many values, of mostly zeros, and of categories, with gaps."""
+    """Columns of many values, and of mostly zeros, with gaps."""
     rng = np.random.default_rng(5)
     X = rng.integers(0, 300, size=(12_000, 12)).astype(float)
     X[:, :4] *= rng.random((12_000, 4)) < 0.1
@@ -133,7 +132,7 @@ def test_trees_that_threads_share_have_the_same_bits(case):
     weights[:, rows] = signed_weights(rng, len(rows), 4)
     params = {"max_features": None} | case
     X = params.pop("form", np.asarray)(X)
-    known = {name: params.pop(name, None) for name in ("n_categories", "interactions")}
+    known = {"interactions": params.pop("interactions", None)}
     monotonic = params.pop("monotonic", None)
 
     def grown(n_trees, n_threads):

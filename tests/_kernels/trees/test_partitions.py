@@ -19,7 +19,6 @@ SETTINGS = [
     {"max_features": 2, "min_leaf_weight": 4, "max_depth": 5},
     {"max_features": None, "criterion": "edge", "max_depth": 4},
     {"min_leaf_weight": 0.0, "max_depth": 3},
-    {"categories": "subsets", "max_features": None},
 ]
 
 
@@ -66,15 +65,14 @@ def together(family, X, weights, known, divides=False):
 # Nodes are split by sums alone, by sums and rows in several messages, or by rows below the root.
 @pytest.mark.parametrize(("seed", "fewest"), [(0, 0), (1, 5_000), (2, 2**22)])
 @pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("kind", ["numbers", "gaps", "sparse", "categories"])
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "sparse"])
 def test_trees_of_partitions_are_those_of_one_machine(monkeypatch, kind, settings, seed, fewest):
     monkeypatch.setattr(tree_partitions, "FEWEST_BYTES", fewest)
     monkeypatch.setattr(tree_partitions, "MOST_BYTES", fewest)
     X = features(kind, np.random.default_rng(seed))
     weights = np.random.default_rng(seed).normal(size=(K, N)) ** 3
-    n_categories = np.where(np.arange(D) == 0, 30, 0) if kind == "categories" else None
     family = TreeFamily(**settings)
-    one, many = (context(K, seed, n_categories=n_categories) for _ in range(2))
+    one, many = (context(K, seed) for _ in range(2))
     pricer = family.bind(X, one)
     alone = pricer.price(weights)
     with patch.object(tree_partitions, "_grow_below", wraps=tree_partitions._grow_below) as rows:
@@ -106,20 +104,15 @@ def test_trees_are_the_same_with_room_for_few_saved_histograms_or_none(n_copies)
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("kind", ["numbers", "gaps", "sparse", "categories"])
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "sparse"])
 def test_stumps_of_partitions_have_the_edges_of_one_machine(kind, seed):
     X = features(kind, np.random.default_rng(seed))
     weights = np.random.default_rng(seed).normal(size=(K, N)) ** 3
-    known = {}
-    if kind == "categories":
-        is_set = np.arange(D) == 0
-        known = {"categorical": is_set, "n_categories": np.where(is_set, 30, 0)}
-    alone = StumpFamily().bind(X, context(K, seed, **known)).price(weights)
-    chosen, parts, here = together(StumpFamily(), X, weights, context(K, seed, **known))
+    alone = StumpFamily().bind(X, context(K, seed)).price(weights)
+    chosen, parts, here = together(StumpFamily(), X, weights, context(K, seed))
     np.testing.assert_allclose(chosen.edges, alone.edges, rtol=1e-11)
     outputs = chosen.learners.outputs(X)
     np.testing.assert_allclose((weights.T * outputs).sum(axis=0), alone.edges, rtol=1e-11)
-    assert (kind == "categories") == (chosen.learners.category_sets is not None)
     for rows, (packed, _) in zip(parts, here):
         assert np.array_equal(np.packbits(outputs[rows] > 0, axis=0, bitorder="little").T, packed)
 
