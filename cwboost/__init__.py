@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # what is imported on first use
     from cwboost.baselines.adaboost_mo import AdaBoostMOClassifier
     from cwboost.baselines.multiboost import MultiBoostClassifier
     from cwboost.classifier import CWBoostClassifier
-    from cwboost.classifier_cv import CWBoostClassifierCV
     from cwboost.environment import show_config
     from cwboost.families.array_learners import ArrayLearners
     from cwboost.families.arrays import check_arrays
@@ -74,7 +73,6 @@ __all__ = [
     "ArrayLearners",
     "BindContext",
     "CWBoostClassifier",
-    "CWBoostClassifierCV",
     "Capabilities",
     "Chosen",
     "ChosenDivision",
@@ -134,7 +132,6 @@ _LAZY = {
     "AdaBoostMHClassifier": "cwboost.baselines.adaboost_mh",
     "AdaBoostMOClassifier": "cwboost.baselines.adaboost_mo",
     "CWBoostClassifier": "cwboost.classifier",
-    "CWBoostClassifierCV": "cwboost.classifier_cv",
     "Chosen": "cwboost.families.partitioned",
     "ChosenDivision": "cwboost.families.partitioned",
     "DerivedFeatureFamily": "cwboost.families.composed.derived_features",

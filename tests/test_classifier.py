@@ -10,7 +10,6 @@ from cwboost import (
     AdaBoostMHClassifier,
     AdaBoostMOClassifier,
     CWBoostClassifier,
-    CWBoostClassifierCV,
     MultiBoostClassifier,
 )
 
@@ -36,7 +35,6 @@ def test_sklearn_checks(estimator, check):
 @parametrize_with_checks(
     [
         paper(n_estimators=5),
-        CWBoostClassifierCV(paper(n_estimators=4), Cs=(1e4,), cv=2),
         MultiBoostClassifier(n_estimators=7),
         AdaBoostMHClassifier(n_estimators=5),
         AdaBoostECCClassifier(n_estimators=8),

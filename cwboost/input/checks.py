@@ -39,14 +39,14 @@ def check_choice(name, value, choices):
     return value
 
 
-def check_Cs(name, C) -> list[float]:
+def check_Cs(C) -> list[float]:
     """Check one weight of the loss or several; return them ascending, each once."""
     is_one = isinstance(C, str) or not np.iterable(C)
     Cs = [C] if is_one else list(C)
     if not Cs:
-        raise ValueError(f"{name} must hold at least one number, got an empty sequence")
+        raise ValueError("C must hold at least one number, got an empty sequence")
     for value in Cs:
-        check_number(name, value, Real, 0.0, LARGEST_C, low_open=True)
+        check_number("C", value, Real, 0.0, LARGEST_C, low_open=True)
     return sorted({float(value) for value in Cs})
 
 

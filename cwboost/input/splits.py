@@ -3,7 +3,6 @@
 - `holdout_splits`: the holdout run and refits, which calibrate the model on these examples;
 - `split_off`: early stopping;
 - `cross_fitting`: the scores of init models without an example's own label;
-- `folds`: cross-validation of C;
 - `part_of`: the command line's validation and held-out examples.
 
 Examples of a group stay together; without groups, those of equal features do. A splitter of
@@ -13,7 +12,6 @@ scikit-learn replaces the draw.
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +21,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from cwboost.input.checks import generator_of
 from cwboost.input.examples import HeldOut
 from cwboost.input.groups import mixed
-from cwboost.input.problem import Holder, Problem, keys_if_shared
-from cwboost.support.checks import check_number
+from cwboost.input.problem import Holder, Problem
 
 SHARE_LEFT_OUT = 0.2
 """Share of the examples on which a holdout run is measured."""
@@ -169,31 +166,6 @@ def cross_fitting(problem: Problem, seed: int) -> tuple[np.ndarray, bool]:
     if problem.blocks is not None:
         found = np.where(problem.blocks >= 0, problem.blocks % N_FOLDS, found)
     return found, alone
-
-
-def folds(cv, y, used, problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return training and test rows of cross-validation by a parameter `cv` that may be a number.
-
-    `used` are the rows of positive weight, which a splitter sees; given folds are of all rows. A
-    number divides the distinct examples, and their copies with them.
-    """
-    if not isinstance(cv, int | None):
-        check_splitter(cv)
-        return _pairs(cv, y[used], problem.holder, used)
-    n_folds = check_number("cv", 5 if cv is None else cv, Integral, 2)
-    rows, holder = np.sort(problem.rows), problem.holder
-    keys, part = holder.keys[rows], np.empty(len(rows), dtype=np.int64)
-    if keys_if_shared(keys) is None:
-        for number, (_, test) in enumerate(_pairs(StratifiedKFold(n_folds), y[rows], holder, rows)):
-            part[np.searchsorted(rows, test)] = number
-    else:
-        part = _part_numbers(np.unique(y[rows], return_inverse=True)[1], keys, 1 / n_folds, seed=0)
-    if len(numbers := np.unique(part)) < 2:
-        raise ValueError(f"cv must divide the groups into two folds or more, got cv={n_folds}")
-    used = used[np.isin(holder.keys[used], keys)]  # not those of class weight zero
-    in_order = np.argsort(keys)
-    part = part[in_order][np.searchsorted(keys[in_order], holder.keys[used])]
-    return [(used[part != number], used[part == number]) for number in numbers]
 
 
 def _draws(counts, share: float, rng) -> list[np.ndarray]:

@@ -36,7 +36,7 @@ EPSILON, MOST_PASSES = 1e-2, 2_000
 def checked_Cs(C, has_held_out: bool) -> list[float]:
     """Check the argument `C` of `thin`; return the values to solve at, ascending."""
     is_auto = isinstance(C, str) and check_auto("C", C, Real, 0.0) is None
-    Cs = list(AUTO_CS) if is_auto else check_Cs("C", C)
+    Cs = list(AUTO_CS) if is_auto else check_Cs(C)
     if len(Cs) > 1 and not has_held_out:
         raise ValueError(
             "C must be one number without X_val and y_val, which choose among several, got "

@@ -14,7 +14,6 @@ from sklearn.model_selection import GroupKFold, KFold
 from cwboost import (
     AdaBoostMOClassifier,
     CWBoostClassifier,
-    CWBoostClassifierCV,
     MultiBoostClassifier,
     ProjectionFamily,
     StumpFamily,
@@ -132,19 +131,12 @@ class Nothing:
 
 
 def made(estimator, params):
-    if estimator is CWBoostClassifierCV:
-        own = {name: params[name] for name in params if name in signature(estimator).parameters}
-        others = {name: params[name] for name in params if name not in own}
-        template = CWBoostClassifier("stump", **{"n_estimators": 2} | others)
-        return CWBoostClassifierCV(**{"estimator": template, "Cs": [1e4], "cv": 2} | own)
     return estimator("stump", **{"n_estimators": 2} | params)
 
 
 def cases():
-    for estimator in [*CLASSIFIERS, CWBoostClassifierCV]:
+    for estimator in CLASSIFIERS:
         takes, has = set(signature(estimator.fit).parameters), set(signature(estimator).parameters)
-        if estimator is CWBoostClassifierCV:
-            has = (has | set(signature(CWBoostClassifier).parameters)) - {"n_jobs"}
         for name, values in ODD.items():
             if name in takes | has:
                 yield from (pytest.param(estimator, name, kind) for kind in values)
@@ -217,9 +209,6 @@ REFUSED = [
 OTHERS = [
     (MultiBoostClassifier(max_working_sets=1), {}, "max_working_sets must be >= 2"),
     (AdaBoostMOClassifier(code="exhaustive", code_size=3), {}, "must be None unless code='random'"),
-    (CWBoostClassifierCV(scoring="gini"), {}, "scoring must be .* got 'gini'"),
-    (CWBoostClassifierCV(scoring=["accuracy"]), {}, r"scoring must be .* got \['accuracy'\]"),
-    (CWBoostClassifierCV(paper(correction="partial")), {}, "correction must be one of"),
 ]
 
 
@@ -233,11 +222,7 @@ def test_what_does_not_fit_together_is_named(given, data, message):
 
 
 @pytest.mark.parametrize(
-    "estimator, name",
-    [(e, name) for e in CLASSIFIERS for name in signature(e).parameters]
-    + [
-        (CWBoostClassifierCV, name) for name in ["Cs", "rounds_per_C", "scoring", "estimator", "cv"]
-    ],
+    "estimator, name", [(e, name) for e in CLASSIFIERS for name in signature(e).parameters]
 )
 def test_every_parameter_of_a_constructor_is_checked(estimator, name):
     model = made(estimator, {}).set_params(**{name: Nothing()})

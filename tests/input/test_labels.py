@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cwboost import CWBoostClassifier, CWBoostClassifierCV, load_model
+from cwboost import CWBoostClassifier, load_model
 from cwboost.input.labels import encode_labels, read_labels
 
 pd = pytest.importorskip("pandas")
@@ -73,14 +73,6 @@ def test_labels_come_back_as_they_were_given(kind, container, tmp_path):
             assert np.mean([a == b for a, b in zip(found.tolist(), expected, strict=True)]) > 0.7
         assert model.classes_.tolist() == classes
     assert clf.score(X, y) > 0.7 and clf.calibrate(X, y).class_columns(classes[-1]) is not None
-
-
-def test_the_choice_of_C_keeps_labels_too():
-    template = CWBoostClassifier("stump", correction="total", n_estimators=3)
-    y = pd.Series([LABELS["identifiers"][at] for at in AT], dtype="Int64")
-    clf = CWBoostClassifierCV(template, Cs=[1e3, 1e4], rounds_per_C=1, cv=2).fit(X, y)
-    assert clf.classes_.tolist() == LABELS["identifiers"]
-    assert clf.score(X, y) > 0.7
 
 
 WITH_GAPS = [

@@ -10,15 +10,13 @@ from scipy import sparse
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
-    KFold,
-    LeaveOneGroupOut,
     StratifiedGroupKFold,
     TimeSeriesSplit,
 )
 from sklearn.naive_bayes import GaussianNB
 
 import cwboost
-from cwboost import CWBoostClassifier, CWBoostClassifierCV
+from cwboost import CWBoostClassifier
 from cwboost.input import splits
 from cwboost.input.groups import keys_of_groups, keys_of_rows
 from cwboost.input.problem import sort_by_class
@@ -77,20 +75,6 @@ class Recorder(GaussianNB):
         return super().predict_proba(X)
 
 
-def scorer(model, X, y):
-    Recorder.pairs.append((model.own_, X[:, 0]))
-    return 0.0
-
-
-class Noting(CWBoostClassifier):
-    """Notes the first feature of its training rows."""
-
-    def fit(self, X, y, sample_weight=None, groups=None):
-        super().fit(X, y, sample_weight, groups)
-        self.own_ = X[:, 0]
-        return self
-
-
 SMALL = {"n_estimators": 20, "random_state": 0}
 ROADS = {
     "holdout run": lambda *data: CWBoostClassifier(**SMALL).fit(*data),
@@ -99,9 +83,6 @@ ROADS = {
     "cross-fitting": lambda *data: CWBoostClassifier(init=Recorder(), **SMALL).fit(*data),
     "thin": lambda *data: CWBoostClassifier(init=Recorder(), **SMALL).fit(*data).thin(*data, C=1e3),
     "refit": lambda *data: CWBoostClassifier(**SMALL).fit(*data).refit(*data),
-    "folds of C": lambda *data: CWBoostClassifierCV(
-        Noting(**SMALL), Cs=[1e4, 1e12], cv=3, scoring=scorer
-    ).fit(*data),
 }
 
 
@@ -279,24 +260,3 @@ def test_groups_are_routed_as_metadata(grouped):
         search = GridSearchCV(model, {"n_estimators": [20, 25]}, cv=GroupKFold(2))
         search.fit(X, y, groups=groups)
     assert search.best_estimator_.n_iter_ in (20, 25)
-
-
-def test_folds_of_c_are_those_of_a_given_splitter(grouped):
-    X, y, groups = grouped
-    problem, every = sort_by_class(X, y, None, None, groups), np.arange(len(y))
-    for cv, own in ((LeaveOneGroupOut(), groups), (KFold(3), None)):
-        found = splits.folds(cv, y, every, problem)
-        for one, other in zip(found, cv.split(X, y, own), strict=True):
-            np.testing.assert_array_equal(np.concatenate(one), np.concatenate(other))
-
-
-@pytest.mark.parametrize(
-    ("cv", "X", "error"),
-    [
-        (3, [[0]] * 4, "cv must divide the groups into two folds"),
-        (1, [[0], [0], [1], [1]], "cv must be >= 2, got 1"),
-    ],
-)
-def test_folds_of_c_need_rows_to_divide(cv, X, error):
-    with pytest.raises(ValueError, match=error):
-        CWBoostClassifierCV(CWBoostClassifier(**SMALL), cv=cv).fit(X, [0, 1, 0, 1])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from models import paper
 
-from cwboost import AdaBoostMHClassifier, CWBoostClassifierCV
+from cwboost import AdaBoostMHClassifier
 from cwboost.datasets import load_vowel
 
 X, Y = load_vowel(return_X_y=True)
@@ -22,9 +22,3 @@ def test_the_line_of_the_caller_is_named(message, tmp_path):
     with pytest.warns(UserWarning, match=message) as caught:
         CASES[message](tmp_path)
     assert {warning.filename for warning in caught} == {__file__}
-
-
-def test_a_fit_within_another_estimator_names_it_too():
-    with pytest.warns(UserWarning, match="raise C") as caught:
-        CWBoostClassifierCV(paper(), Cs=[1e-3], cv=2).fit(X, Y)
-    assert __file__ in {warning.filename for warning in caught}
