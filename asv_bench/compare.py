@@ -2,11 +2,12 @@
 
     python asv_bench/compare.py [BASE]
 
-Counts do not depend on the machine. Times are ratios of processor time: two processes, one per
-revision, take turns, and the shortest of their calls are compared; new pairs of processes repeat
-this, since two processes of one program differ by how their memory lies. The exit status is 1 if a
-count grew by more than 2%, or a time by more than 5% in the middle one of the pairs, and by more
-than 2% in all of them but one.
+Counts do not depend on the load of the machine: instructions of the workloads, if Valgrind is
+installed, and sizes of what a training does. Times are ratios of processor time: two processes,
+one per revision, take turns, and the shortest of their calls are compared; new pairs of processes
+repeat this, since two processes of one program differ by how their memory lies. The exit status is
+1 if a count grew by more than 1%, or a time by more than 5% in the middle one of the pairs, and by
+more than 2% in all of them but one.
 """
 
 import argparse
@@ -19,25 +20,27 @@ import zipfile
 from pathlib import Path
 from statistics import median
 
+from benchmarks.callgrind import NotCounted, instructions
+from benchmarks.workloads import WORKLOADS
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILDS = ROOT / ".asv" / "compare"
 
-MOST_COUNT = 1.02
+MOST_COUNT = 1.01
 MOST_RATIO, LEAST_RATIO = 1.05, 1.02
 N_PAIRS, N_TURNS = 5, 8
-WORKLOADS = (
-    "search for stumps", "growing trees", "coordinate descent", "fit of trees", "prediction",
-)  # fmt: skip
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("base", nargs="?", default="HEAD^", help="revision (default: HEAD^)")
     options = parser.parse_args()
-    found = compare(build(options.base), None)
-    print(report(*found))
-    return 1 if slower(*found) else 0
+    base = build(options.base)
+    counts, ratios = compare(base, None)
+    counts |= compared_instructions(base, None)
+    print(report(counts, ratios))
+    return 1 if slower(counts, ratios) else 0
 
 
 def build(revision):
@@ -58,7 +61,7 @@ class Worker:
     def __init__(self, site):
         single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "workloads.py")],
+            [sys.executable, str(HERE / "worker.py")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -100,6 +103,16 @@ def compare(base, head, workloads=WORKLOADS, n_pairs=N_PAIRS, n_turns=N_TURNS):
     return counts, {name: found for name, found in ratios.items() if found}
 
 
+def compared_instructions(base, head):
+    """Return the instructions of the workloads as pairs (base, head), by name."""
+    try:
+        old, new = instructions(base), instructions(head)
+    except NotCounted as reason:
+        print(reason, file=sys.stderr)
+        return {}
+    return {f"instructions: {name}": (old[name], new[name]) for name in new if name in old}
+
+
 def _ratio(first, second, name, n_turns):
     """Return the ratio of the shortest calls of two processes that take turns."""
     shortest = {first: float("inf"), second: float("inf")}
@@ -126,13 +139,14 @@ def _is_slower(ratios):
 def report(counts, ratios):
     """Return a table of text."""
     flagged = slower(counts, ratios)
-    lines = [f"{'':2}{'count':30}{'base':>12}{'head':>12}"]
+    lines = [f"{'':2}{'count':40}{'base':>12}{'head':>12}{'head/base':>12}"]
     for name, (old, new) in counts.items():
-        lines.append(f"{'!' if name in flagged else '':2}{name:30}{old:>12}{new:>12}")
-    lines.append(f"{'':2}{'time':30}{'head/base':>12}{'of pairs':>24}")
+        ratio = f"{new / old:.4f}" if old else ""
+        lines.append(f"{'!' if name in flagged else '':2}{name:40}{old:>12}{new:>12}{ratio:>12}")
+    lines.append(f"{'':2}{'time':40}{'head/base':>12}{'of pairs':>24}")
     for name, found in ratios.items():
         pairs = " ".join(f"{ratio:.3f}" for ratio in sorted(found))
-        lines.append(f"{'!' if name in flagged else '':2}{name:30}{median(found):>12.3f}  {pairs}")
+        lines.append(f"{'!' if name in flagged else '':2}{name:40}{median(found):>12.3f}  {pairs}")
     return "\n".join(lines)
 
 

@@ -1,9 +1,11 @@
 """Run the benchmarks, for ``make bench``, ``make publish`` and ``make dashboard``."""
 
 import argparse
+import ast
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from dashboard import (
     find_regressions,
     make_self_contained,
     read_answers,
+    tidy,
     unanswered,
     write_page,
 )
@@ -36,15 +39,18 @@ def main():
     publish = commands.add_parser("publish", help="draw the stored history as HTML")
     publish.set_defaults(run=run_publish)
     dashboard = commands.add_parser("dashboard", help="measure HEAD and other commits, publish all")
-    dashboard.add_argument("commits", nargs="*", help="revisions to measure besides HEAD")
     dashboard.add_argument(
-        "--points", type=int, default=0, help="measure so many commits, evenly spaced, as well"
+        "commits", nargs="*", type=revision, help="revisions to measure besides HEAD"
+    )
+    dashboard.add_argument(
+        "--points", type=count, default=0, help="number of further commits, evenly spaced"
     )
     dashboard.set_defaults(run=run_dashboard)
     for command in (quick, dashboard):
         command.add_argument(
-            "--bench", action="append", default=[], help="regular expression of benchmarks to run"
-        )
+            "--bench", action="append", type=pattern, default=[], metavar="PATTERN",
+            help="regular expression of benchmarks to run",
+        )  # fmt: skip
     options = parser.parse_args()
     return options.run(options)
 
@@ -72,7 +78,7 @@ def run_quick(options):
 def run_dashboard(options):
     """Measure HEAD and other commits, those that the history lacks; publish the history."""
     newest = revision("HEAD")
-    hashes = [newest, *map(revision, options.commits)]
+    hashes = [newest, *options.commits]
     if options.points:
         line = _git("rev-list", "--first-parent", "HEAD").split()
         hashes += line[:: max(1, len(line) // options.points)]
@@ -84,6 +90,7 @@ def run_dashboard(options):
         CONFIG, "run", f"HASHFILE:{listed}", "--machine", MACHINE, "--skip-existing-successful",
         *_bench(options),
     )  # fmt: skip
+    tidy(HISTORY)
     results = list(HISTORY.glob(f"*/{newest[:8]}-*.json"))
     failed = [name for path in results for name in failures(path)]
     if failed or not results:
@@ -110,11 +117,16 @@ def run_publish(options):
             f"{one['new'] / one['old']:.2f} times as much",
             file=sys.stderr,
         )
-    known = json.loads((HTML / "index.json").read_text())["benchmarks"]
-    areas = ("default.", "fcd.", "stump_search.")
-    undrawn = check(HTML, sorted(name for name in known if name.startswith(areas)))
+    areas = ("default.", "fcd.", "instructions.", "stump_search.")
+    undrawn = check(HTML, sorted(name for name in measured() if name.startswith(areas)))
     print(f"{len(points)} commits, {len(regressions)} regressions: {HTML / 'index.html'}")
     return 1 if open_ones else undrawn
+
+
+def measured():
+    """Return the names of the benchmarks of which a stored point has a result."""
+    points = (json.loads(path.read_text()) for path in (HISTORY / MACHINE).glob("*-*.json"))
+    return {name for point in points for name in point["results"]}
 
 
 def failures(path):
@@ -173,7 +185,44 @@ def _bench(options):
 
 
 def revision(name):
-    return _git("rev-parse", "--verify", f"{name}^{{commit}}").strip()
+    """Return the hash of a revision."""
+    try:
+        return _git("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}").strip()
+    except subprocess.CalledProcessError:
+        message = f"must be revisions of this checkout, got {name!r}"
+        raise argparse.ArgumentTypeError(message) from None
+
+
+def count(text):
+    """Return a number of commits."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a number of commits, got {text!r}")
+    return int(text)
+
+
+def pattern(text):
+    """Return a regular expression that fits a benchmark."""
+    try:
+        fits = any(re.search(text, name) for name in benchmark_names())
+    except re.error as error:
+        message = f"must be a regular expression, got {text!r}: {error}"
+        raise argparse.ArgumentTypeError(message) from None
+    if not fits:
+        raise argparse.ArgumentTypeError(f"must fit a name like fcd.Pass.time_pass, got {text!r}")
+    return text
+
+
+def benchmark_names():
+    """Return the full names of the benchmarks, as in the source."""
+    return [
+        f"{path.stem}.{one.name}.{function.name}"
+        for path in sorted((HERE / "benchmarks").glob("*.py"))
+        for one in ast.parse(path.read_text()).body
+        if isinstance(one, ast.ClassDef)
+        for function in one.body
+        if isinstance(function, ast.FunctionDef)
+        and function.name.startswith(("time_", "track_", "peakmem_"))
+    ]
 
 
 def _git(*arguments):

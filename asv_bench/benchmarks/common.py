@@ -1,4 +1,4 @@
-"""Generated data, a yardstick and asv settings that the benchmarks share."""
+"""Generated data and asv settings that the benchmarks share."""
 
 from time import perf_counter
 
@@ -80,18 +80,3 @@ def best_of(function, seconds=0.3, least=5):
         function()
         times.append(perf_counter() - start)
     return min(times)
-
-
-def numpy_passes(function, n_values=100_000):
-    """Return the time of a call in units of ``a *= s`` over `n_values` doubles, timed alongside.
-
-    On a shared machine, a ratio within one process is more reliable than seconds.
-    """
-    a = np.ones(n_values)
-
-    def one_pass():
-        np.multiply(a, 1.0000001, out=a)
-
-    before = best_of(one_pass, 0.1, 50)
-    measured = best_of(function)
-    return measured / min(before, best_of(one_pass, 0.1, 50))

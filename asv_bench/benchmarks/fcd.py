@@ -1,69 +1,167 @@
-"""Fast coordinate descent: one pass, solving to epsilon, comparison with L-BFGS-B."""
+"""Fast coordinate descent: layers, passes, solving to epsilon, the solver's part of a training.
+
+Columns are packed and added to a master in `setup`; what is timed is the way back to the start
+(copies of the coefficients and pair weights) and the solver.
+"""
 
 from time import perf_counter
 
 import numpy as np
 
-from cwboost import solve_master
+from cwboost import CWBoostClassifier, solve_master
+from cwboost.datasets import load_pendigits
+from cwboost.families.outputs import pack_outputs
+from cwboost.master import RestrictedMaster
+from cwboost.solvers import solve_master as solver
 
-from .common import Settings, best_of, columns, numpy_passes
+from .common import Settings, best_of, columns, generator
 
+C = 1e3
 MANY = {"max_working_sets": 10_000, "random_state": 0}
+N_COLUMNS = 40
 
 
-class Pass(Settings):
-    """One pass over all columns, the first of Algorithm 2."""
+class Start:
+    """A restricted master over columns of some classes, and the way back to where it was."""
 
+    def __init__(self, n_samples, n_classes, n_columns):
+        H, y = columns(n_samples, n_classes, n_columns)
+        self.packed = np.stack([pack_outputs(h.T) for h in H], axis=1)
+        self.master = RestrictedMaster(np.bincount(y), C)
+        self.layers = np.empty((0, n_classes), dtype=np.int64)
+        self.rng = generator()
+        self.draws = self.rng.bit_generator.state
+
+    def add(self, first, end):
+        """Add the columns from `first` to `end` - 1 of every class, a layer each."""
+        classes = np.arange(self.master.n_classes)
+        rows = [self.master.add(classes, layer)[0] for layer in self.packed[first:end]]
+        self.layers = np.stack(rows)
+
+    def keep(self):
+        """Make the present coefficients and pair weights those of the start."""
+        self.coef, self.pairs = self.master.coef_matrix.copy(), self.master.pairs.state()
+
+    def back(self):
+        self.master.coef_matrix[:] = self.coef
+        self.master.pairs.restore(self.pairs)
+        self.rng.bit_generator.state = self.draws
+
+    def solve(self, **options):
+        """Run the solver over the newest columns, as `solve_master` and training do."""
+        return solver.fcd(self.master, self.layers, rng=self.rng, **options)
+
+    def update_layers(self):
+        for rows in self.layers:
+            self.master.update_layer(rows)
+
+
+def at_zero(n_samples, n_classes, n_columns):
+    """Return a master whose columns are all new, at coefficients of zero."""
+    start = Start(n_samples, n_classes, n_columns)
+    start.add(0, n_columns)
+    start.keep()
+    return start
+
+
+def in_training(n_samples, n_classes):
+    """Return a master that is solved over 40 columns per class, with one new column per class."""
+    start = Start(n_samples, n_classes, N_COLUMNS + 1)
+    start.add(0, N_COLUMNS)
+    start.solve(epsilon=0.1, max_working_sets=100)
+    start.add(N_COLUMNS, N_COLUMNS + 1)
+    start.keep()
+    return start
+
+
+class Sizes(Settings):
     params = [[1_000, 10_000], [5, 25]]
     param_names = ["n_samples", "n_classes"]
-    n_columns = 20
 
+
+class Layers(Sizes):
     def setup(self, n_samples, n_classes):
-        self.H, self.y = columns(n_samples, n_classes, self.n_columns)
+        self.start = at_zero(n_samples, n_classes, N_COLUMNS)
 
-    def one_pass(self):
-        return solve_master(self.H, self.y, 1e3, epsilon=1e-9, max_working_sets=1, random_state=0)
+    def time_40_layers(self, n_samples, n_classes):
+        self.start.back()
+        self.start.update_layers()
+
+    time_40_layers.pretty_name = "FCD: 40 layers of one column per class, one after the other"
+
+
+class Pass(Sizes):
+    def setup(self, n_samples, n_classes):
+        self.start = at_zero(n_samples, n_classes, N_COLUMNS)
 
     def time_pass(self, n_samples, n_classes):
-        self.one_pass()
+        self.start.back()
+        self.start.solve(max_working_sets=1)
 
-    def track_update_over_numpy(self, n_samples, n_classes):
-        """Return the time of a coordinate update in units of a NumPy pass over as many doubles.
+    time_pass.pretty_name = "FCD: first pass over 40 new columns per class"
 
-        The difference between solves with all columns and with a fifth of them excludes the
-        constant cost of a call; it includes packing the outputs.
-        """
-        few = [h[: self.n_columns // 5] for h in self.H]
-        n_updates = (self.n_columns - self.n_columns // 5) * n_classes
 
-        def small():
-            solve_master(few, self.y, 1e3, epsilon=1e-9, max_working_sets=1, random_state=0)
+class Round(Sizes):
+    def setup(self, n_samples, n_classes):
+        self.start = in_training(n_samples, n_classes)
 
-        more = numpy_passes(self.one_pass, n_samples) - numpy_passes(small, n_samples)
-        return more / n_updates
+    def time_warm_pass(self, n_samples, n_classes):
+        self.start.back()
+        self.start.solve(epsilon=0.1, max_working_sets=2)
 
-    track_update_over_numpy.unit = "NumPy passes"
+    time_warm_pass.pretty_name = (
+        "FCD: solve of a round, one new column per class beside 40 solved ones (tau_max = 2)"
+    )
 
 
 class ToEpsilon(Settings):
-    """Solving from zero until no violation exceeds epsilon."""
-
     params = [0.1, 1e-3, 1e-6]
     param_names = ["epsilon"]
 
     def setup(self, epsilon):
-        self.H, self.y = columns(2_000, 8, 40)
+        self.start = at_zero(2_000, 8, 40)
 
     def solve(self, epsilon):
-        return solve_master(self.H, self.y, 1e3, epsilon=epsilon, **MANY)
+        self.start.back()
+        return self.start.solve(epsilon=epsilon, max_working_sets=10_000)
 
     def time_solve(self, epsilon):
         self.solve(epsilon)
+
+    time_solve.pretty_name = "FCD: 40 columns per class, from zero to no violation above epsilon"
 
     def track_updates(self, epsilon):
         return self.solve(epsilon).n_updates
 
     track_updates.unit = "coordinate updates"
+
+
+class Training(Settings):
+    rounds = 1
+
+    def setup(self):
+        X, y = load_pendigits(return_X_y=True)
+        self.X, self.y = X[:2_000], y[:2_000]
+
+    def fitted(self):
+        return CWBoostClassifier(
+            "stump",
+            init=None,
+            correction="total",
+            C=1e4,
+            subsample=1.0,
+            learning_rate=1.0,
+            n_estimators=50,
+            random_state=0,
+            n_jobs=1,
+            probability_scale=2.0,
+        ).fit(self.X, self.y)
+
+    def track_solver_seconds(self):
+        return min(self.fitted().history_["solver_seconds"].sum() for _ in range(5))
+
+    track_solver_seconds.unit = "seconds"
+    track_solver_seconds.pretty_name = "FCD: solver's part of 50 rounds of CW with stumps"
 
 
 class AgainstLBFGSB(Settings):

@@ -1,6 +1,6 @@
 """Exact search of the best stump of every class: one round of pricing."""
 
-from .common import Settings, blobs, bound, numpy_passes, weights
+from .common import Settings, blobs, bound, weights
 
 
 class Pricing(Settings):
@@ -27,11 +27,7 @@ class Samples(Pricing):
     def time_price(self, n_samples):
         self.price()
 
-    def track_price_over_numpy(self, n_samples):
-        """Return the time in units of a NumPy pass over as many doubles as the search adds."""
-        return numpy_passes(self.price, n_samples * 16 * 10)
-
-    track_price_over_numpy.unit = "NumPy passes"
+    time_price.pretty_name = "stumps: search of one round, by number of examples"
 
 
 class Features(Pricing):
@@ -44,6 +40,8 @@ class Features(Pricing):
     def time_price(self, n_features):
         self.price()
 
+    time_price.pretty_name = "stumps: search of one round, by number of features"
+
 
 class Classes(Pricing):
     params = [2, 10, 40, 100]
@@ -54,6 +52,8 @@ class Classes(Pricing):
 
     def time_price(self, n_classes):
         self.price()
+
+    time_price.pretty_name = "stumps: search of one round, by number of classes"
 
 
 class Dtypes(Pricing):
@@ -68,6 +68,8 @@ class Dtypes(Pricing):
     def time_price(self, dtype):
         self.price()
 
+    time_price.pretty_name = "stumps: search of one round, by dtype"
+
 
 class Bind(Settings):
     """Sorting the features, once per fit."""
@@ -80,3 +82,5 @@ class Bind(Settings):
 
     def time_bind(self, dtype):
         bound("stump", self.X, 10)
+
+    time_bind.pretty_name = "stumps: features sorted, once per fit"

@@ -1,6 +1,6 @@
 """Growing the trees of one round."""
 
-from .common import Settings, blobs, bound, numpy_passes, weights
+from .common import Settings, blobs, bound, weights
 
 
 class Growth(Settings):
@@ -28,11 +28,7 @@ class Depth(Growth):
     def time_price(self, max_depth):
         self.price()
 
-    def track_price_over_numpy(self, max_depth):
-        """Return the time in units of a NumPy pass over the doubles of one level's histograms."""
-        return numpy_passes(self.price, 4_000 * 64 * 10)
-
-    track_price_over_numpy.unit = "NumPy passes"
+    time_price.pretty_name = "trees: growth in one round, by depth"
 
 
 class Spread(Growth):
@@ -47,6 +43,8 @@ class Spread(Growth):
     def time_price(self, spread):
         self.price()
 
+    time_price.pretty_name = "trees: growth in one round, by spread of the weights"
+
 
 class Samples(Growth):
     params = [1_000, 10_000, 100_000]
@@ -58,6 +56,8 @@ class Samples(Growth):
     def time_price(self, n_samples):
         self.price()
 
+    time_price.pretty_name = "trees: growth in one round, by number of examples"
+
 
 class Classes(Growth):
     params = [2, 10, 40]
@@ -68,3 +68,5 @@ class Classes(Growth):
 
     def time_price(self, n_classes):
         self.price()
+
+    time_price.pretty_name = "trees: growth in one round, by number of classes"

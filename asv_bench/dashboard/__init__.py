@@ -3,6 +3,7 @@
 from .answers import find_regressions, read_answers, unanswered, write_page
 from .assets import make_self_contained
 from .browser import check
+from .history import tidied, tidy
 from .picture import draw
 
 __all__ = [
@@ -11,6 +12,8 @@ __all__ = [
     "find_regressions",
     "make_self_contained",
     "read_answers",
+    "tidied",
+    "tidy",
     "unanswered",
     "write_page",
 ]
