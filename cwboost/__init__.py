@@ -20,9 +20,11 @@ from cwboost.families.outputs import pack_outputs, unpack_outputs
 from cwboost.hookspecs import hookimpl
 
 if TYPE_CHECKING:  # what is imported on first use
-    from cwboost.baselines.adaboost_ecc import AdaBoostECCClassifier
-    from cwboost.baselines.adaboost_mh import AdaBoostMHClassifier
-    from cwboost.baselines.adaboost_mo import AdaBoostMOClassifier
+    from cwboost.baselines.adaboost import (
+        AdaBoostECCClassifier,
+        AdaBoostMHClassifier,
+        AdaBoostMOClassifier,
+    )
     from cwboost.baselines.multiboost import MultiBoostClassifier
     from cwboost.classifier import CWBoostClassifier
     from cwboost.environment import show_config
@@ -128,9 +130,9 @@ __all__ = [
 # Imported on first use, so that a plugin that needs only the contract loads nothing else.
 _LAZY = {
     "ArrayLearners": "cwboost.families.array_learners",
-    "AdaBoostECCClassifier": "cwboost.baselines.adaboost_ecc",
-    "AdaBoostMHClassifier": "cwboost.baselines.adaboost_mh",
-    "AdaBoostMOClassifier": "cwboost.baselines.adaboost_mo",
+    "AdaBoostECCClassifier": "cwboost.baselines.adaboost",
+    "AdaBoostMHClassifier": "cwboost.baselines.adaboost",
+    "AdaBoostMOClassifier": "cwboost.baselines.adaboost",
     "CWBoostClassifier": "cwboost.classifier",
     "Chosen": "cwboost.families.partitioned",
     "ChosenDivision": "cwboost.families.partitioned",

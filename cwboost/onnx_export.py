@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from cwboost.baselines.adaboost import DECODED_UNIT
 from cwboost.ensemble.export_rules import rule_of
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.families.joined_trees import plain_features
@@ -270,7 +271,9 @@ def _decoded(graph: _Graph, classifier) -> None:
     log_sum = _log_sum_exp(graph, "bits", -code, axis=1)
     log_bits = graph.constant("log_bits", log(np.float64(len(code))))
     log_mean = graph.add("Sub", [log_sum, log_bits], "log_mean")
-    graph.add("Neg", [log_mean], "scores")
+    unit = graph.constant("unit", np.float64(DECODED_UNIT))
+    whole = graph.add("Round", [graph.add("Div", [log_mean, unit], "in_units")], "whole")
+    graph.add("Mul", [whole, graph.constant("minus_unit", np.float64(-DECODED_UNIT))], "scores")
 
 
 def _log_sum_exp(graph: _Graph, name: str, factors: np.ndarray, axis: int) -> str:

@@ -13,8 +13,11 @@ def stump_table(X):
     return every_stump(None, X).outputs(X).T.astype(float)
 
 
-def label_rounds(X, y, code, model, table, shared, weight=None):
-    """AdaBoost.MH on the signs code[y]: yields r, the best r of any stumps, the label scores."""
+def label_rounds(X, y, code, model, table, shared, weight=None, real=False):
+    """AdaBoost.MH on the signs code[y]: yields r, the best r of any stumps, the label scores.
+
+    The votes of the `real` one are, per label and output, those of least smoothed loss.
+    """
     weight = np.ones(len(y)) if weight is None else weight
     signs = code[y].astype(float)
     D = np.repeat(weight[:, None], code.shape[1], axis=1)
@@ -29,9 +32,16 @@ def label_rounds(X, y, code, model, table, shared, weight=None):
         else:
             h = outputs[:, r * code.shape[1] : (r + 1) * code.shape[1]]
         edge = (D * signs * h).sum(axis=0)
-        h = h * np.where(edge >= 0, 1, -1)
         total = np.abs(edge).sum()
-        alpha = 0.5 * np.log((1 + total) / (1 - total))
+        if real:
+            masses = [
+                [(D * (h == s) * (signs == t)).sum(axis=0) + 1e-3 / len(edge) for t in (1, -1)]
+                for s in (1, -1)
+            ]
+            above, below = (0.5 * np.log(right / wrong) for right, wrong in masses)
+            alpha, h = 1.0, np.where(h == 1, above, below)
+        else:
+            alpha, h = 0.5 * np.log((1 + total) / (1 - total)), h * np.where(edge >= 0, 1, -1)
         D = D * np.exp(-alpha * signs * h)
         D /= D.sum()
         F = F + alpha * h
