@@ -18,7 +18,7 @@ from .common import Settings, best_of, columns, generator
 
 C = 1e3
 MANY = {"max_working_sets": 10_000, "random_state": 0}
-N_COLUMNS = 40
+N_COLUMNS, N_ROUNDS = 40, 80
 
 
 class Start:
@@ -65,11 +65,12 @@ def at_zero(n_samples, n_classes, n_columns):
 
 
 def in_training(n_samples, n_classes):
-    """Return a master that is solved over 40 columns per class, with one new column per class."""
-    start = Start(n_samples, n_classes, N_COLUMNS + 1)
-    start.add(0, N_COLUMNS)
-    start.solve(epsilon=0.1, max_working_sets=100)
-    start.add(N_COLUMNS, N_COLUMNS + 1)
+    """Return a master after 80 rounds of CW, with one new column per class."""
+    start = Start(n_samples, n_classes, N_ROUNDS + 1)
+    for r in range(N_ROUNDS):
+        start.add(r, r + 1)
+        start.solve(max_working_sets=2)
+    start.add(N_ROUNDS, N_ROUNDS + 1)
     start.keep()
     return start
 
@@ -101,16 +102,19 @@ class Pass(Sizes):
     time_pass.pretty_name = "FCD: first pass over 40 new columns per class"
 
 
-class Round(Sizes):
+class Round(Settings):
+    params = [[2_000, 10_000], [5, 25]]
+    param_names = Sizes.param_names
+
     def setup(self, n_samples, n_classes):
         self.start = in_training(n_samples, n_classes)
 
     def time_warm_pass(self, n_samples, n_classes):
         self.start.back()
-        self.start.solve(epsilon=0.1, max_working_sets=2)
+        self.start.solve(max_working_sets=2)
 
     time_warm_pass.pretty_name = (
-        "FCD: solve of a round, one new column per class beside 40 solved ones (tau_max = 2)"
+        "FCD: warm solve of a round of CW, the 81st, with one new column per class"
     )
 
 

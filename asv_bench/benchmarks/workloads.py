@@ -40,7 +40,7 @@ def warm_pass():
     def work(meter):
         start.back()
         with meter:
-            start.solve(epsilon=0.1, max_working_sets=2)
+            start.solve(max_working_sets=2)
 
     return work
 
@@ -58,7 +58,7 @@ def solving():
 
 def training():
     """The solver's part of a training: the rest of it is not measured."""
-    from cwboost.column_generation import ColumnGeneration
+    from cwboost.training.column_generation import ColumnGeneration
 
     bench = fcd.Training()
     bench.setup()

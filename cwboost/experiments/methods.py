@@ -45,11 +45,12 @@ METHODS = {
         Method("MultiBoost-LBFGSB", _LBFGSB, grid=C_GRID),
         Method("Ada.ECC", cwboost.AdaBoostECCClassifier),
         Method("Ada.MH", cwboost.AdaBoostMHClassifier),
+        Method("Ada.MH-real", partial(cwboost.AdaBoostMHClassifier, variant="real")),
         Method("Ada.MO", _MO, limited=True),
         Method("Ada.MO-all", partial(_MO, code="exhaustive"), limited=True),
     )
 }
-BASIC = ("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH")
+BASIC = ("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH", "Ada.MH-real")
 """The methods that run on every data set; a protocol names the others that it takes."""
 
 PRINTED = " printed"

@@ -215,7 +215,7 @@ def test_without_valgrind_times_are_compared_alone(compare, monkeypatch, capsys)
 
 TIMED = {
     "Pass": ("time_pass", (1_000, 5)),
-    "Round": ("time_warm_pass", (1_000, 5)),
+    "Round": ("time_warm_pass", (2_000, 5)),
     "ToEpsilon": ("time_solve", (0.1,)),
 }
 
