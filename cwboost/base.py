@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cwboost.calibration.calibration import calibrated
 from cwboost.ensemble import inspection, shapley, tables
@@ -128,33 +128,27 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         )
 
     def _learn(self, arguments: Arguments, known=None) -> Examples:
-        """Read training examples and learn their columns, for the checks of scikit-learn too.
+        """Read training examples and learn their columns.
 
         `known` are the categories of a model that training goes on from.
         """
 
         def learn(X, weight) -> InputSchema:
             family = resolve_weak_learner(self.weak_learner)
-            schema = InputSchema.learn(X, family, self.categorical_features, known, weight)
-            self.__dict__.pop("feature_names_in_", None)
-            self.__dict__.update(schema.attributes())
-            return schema
+            return InputSchema.learn(X, family, self.categorical_features, known, weight)
 
-        return read(arguments, learn, self._check_columns, getattr(self, "class_weight", None))
+        return read(arguments, learn, type(self), getattr(self, "class_weight", None))
 
     def _read(self, arguments: Arguments) -> Examples:
         """Read examples that a method of the fitted model was given."""
-        check, labels = self._check_columns, self.classes_
-        return read(arguments, lambda *_: self._schema, check, self.class_weight, labels)
-
-    def _check_columns(self, X) -> None:
-        """Let scikit-learn check names and number of the columns of X."""
-        validate_data(self, X, reset=False, skip_check_array=True)
+        schema = self._schema
+        return read(arguments, lambda *_: schema, type(self), self.class_weight, self.classes_)
 
     def _encoded(self, X):
         """Return X as the matrix of numbers that the weak learners read."""
-        check_is_fitted(self)
-        return self._schema.encode(X, self._check_columns)
+        if not hasattr(self, "model_"):
+            check_is_fitted(self)  # raises; it would ask for the capabilities of the family
+        return self._schema.encode(X, type(self))
 
     # ---------------------------------------------------------------- after training
 

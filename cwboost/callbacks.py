@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import optuna
 
     from cwboost.support.types import FilePath
-    from cwboost.training.rounds import RoundState
+    from cwboost.training.runner import RoundState
 
 __all__ = ["CSVLog", "Checkpoint", "OptunaPruning", "ProgressBar", "TimeLimit"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,11 +14,11 @@ from cwboost.base import BoostingClassifier
 from cwboost.input.examples import Arguments
 from cwboost.recipe import recipe
 from cwboost.recipe.parameters import Parameters
+from cwboost.support.clock import Clock
 from cwboost.training.bench import Bench
-from cwboost.training.fitting import Fitting
 from cwboost.training.refitting import check_has_leaves, refitted
 from cwboost.training.resumption import PreviousFit, previous_fit
-from cwboost.training.sklearn_callbacks import with_callbacks
+from cwboost.training.sklearn_callbacks import fit_task, with_callbacks
 from cwboost.training.thinning import checked_Cs, thinned
 
 if TYPE_CHECKING:
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
 
     from cwboost.families.contract import WeakLearnerFamily
     from cwboost.families.init_contract import InitModel
-    from cwboost.support.clock import Clock
     from cwboost.support.types import Features
-    from cwboost.training.rounds import RoundLoop
+    from cwboost.training.runner import Runner
 
 
 class CWBoostClassifier(BoostingClassifier):
@@ -322,16 +322,20 @@ class CWBoostClassifier(BoostingClassifier):
         -------
         self
         """
-        with Fitting(self, X, y) as fitting:
-            wanted, previous = Parameters.of(self), previous_fit(self)
-            arguments = Arguments(
-                X, y, sample_weight, groups, X_val, y_val, sample_weight_val, eval_sets
-            )
-            with self._bench(arguments, wanted, previous) as bench:
-                fitting.run(self._decide(wanted, bench, fitting.clock(wanted.time_limit)))
+        start, task = perf_counter(), fit_task(self, X, y)
+        # Read: what was asked for, and the rows, checked and encoded.
+        wanted, previous = Parameters.of(self), previous_fit(self)
+        arguments = Arguments(
+            X, y, sample_weight, groups, X_val, y_val, sample_weight_val, eval_sets
+        )
+        with self._bench(arguments, wanted, previous) as bench:
+            # Decide: where boosting starts, how long it goes on, and the scale of probabilities.
+            runner = self._decide(wanted, bench, Clock(start, wanted.time_limit))
+            # Train, round by round, and keep what the finished rounds have made.
+            runner.fit(self, start, task)
         return self
 
-    def _decide(self, wanted: Parameters, bench: Bench, clock: Clock) -> RoundLoop:
+    def _decide(self, wanted: Parameters, bench: Bench, clock: Clock) -> Runner:
         """Return the loop of the training that the recipe decides on."""
         start, plan = recipe.decide(wanted, bench, clock)
         return bench.loop(start, plan)

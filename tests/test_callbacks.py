@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 
 from cwboost import AdaBoostMHClassifier, CWBoostClassifier, load_model
 from cwboost.callbacks import Checkpoint, CSVLog, OptunaPruning, ProgressBar, TimeLimit
-from cwboost.training import rounds
+from cwboost.training.runner import RoundState
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:400], Y[:400]
@@ -103,7 +103,7 @@ def test_checkpoints_by_time(tmp_path, every_seconds, seconds, n_saved):
 
     checkpoint = Checkpoint(tmp_path / "c", every_seconds=every_seconds)
     for number, at in enumerate(seconds, 1):
-        state = rounds.RoundState(number, 9, at, {}, None, None, snapshot)
+        state = RoundState(number, 9, at, {}, None, None, snapshot)
         assert not checkpoint.on_round_end(state)
     assert len(saved) == n_saved
 

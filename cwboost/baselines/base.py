@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
 from numpy.typing import ArrayLike
@@ -19,10 +20,9 @@ from cwboost.input.examples import Arguments, Examples
 from cwboost.support.checks import check_number
 from cwboost.support.types import Features
 from cwboost.training.binding import Binder
-from cwboost.training.fitting import Fitting
 from cwboost.training.outcome import ModelOutcome
-from cwboost.training.rounds import RoundLoop
-from cwboost.training.sklearn_callbacks import with_callbacks
+from cwboost.training.runner import Runner
+from cwboost.training.sklearn_callbacks import fit_task, with_callbacks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -52,13 +52,13 @@ class BaselineClassifier(BoostingClassifier):
         X_val, y_val : array-likes, default=None
             Held-out examples; the history records their error.
         """
-        with Fitting(self, X, y) as fitting:
-            self._check_parameters()
-            examples = self._learn(Arguments(X, y, sample_weight, X_val=X_val, y_val=y_val))
-            training = self._training(examples, generator_of(self.random_state))
-            outcome = self._outcome_type(training, examples.schema, examples.problem.classes)
-            callbacks = list(self.callbacks or [])
-            fitting.run(RoundLoop(training, self.n_estimators, outcome, callbacks))
+        start, task = perf_counter(), fit_task(self, X, y)
+        self._check_parameters()
+        examples = self._learn(Arguments(X, y, sample_weight, X_val=X_val, y_val=y_val))
+        training = self._training(examples, generator_of(self.random_state))
+        outcome = self._outcome_type(training, examples.schema, examples.problem.classes)
+        runner = Runner(training, self.n_estimators, outcome, list(self.callbacks or []))
+        runner.fit(self, start, task)
         return self
 
     def _check_parameters(self) -> None:
@@ -68,7 +68,7 @@ class BaselineClassifier(BoostingClassifier):
         check_verbose(self.verbose)
 
     def _training(self, examples: Examples, rng):
-        """Return the training on the examples, see `cwboost.training.rounds.Training`."""
+        """Return the training on the examples, see `cwboost.training.runner.Training`."""
         raise NotImplementedError
 
     def _bind(self, examples: Examples, rng, n_targets: int) -> SealedPricer:

@@ -45,7 +45,7 @@ from cwboost.support.clock import Clock
 from cwboost.training.bench import planned_loop
 from cwboost.training.outcome import BoostingOutcome
 from cwboost.training.resumption import PreviousFit, check_continues
-from cwboost.training.rounds import RoundLoop
+from cwboost.training.runner import Runner
 
 
 class PartitionedBench:
@@ -113,7 +113,7 @@ class PartitionedBench:
         """True if one worker trains, which also decides."""
         return self._crew.is_whole
 
-    def followed_loop(self, clock: Clock) -> RoundLoop:
+    def followed_loop(self, clock: Clock) -> Runner:
         """Let one worker decide and begin to train, in the time left; return the client's loop."""
         seed = self._wanted.random_state
         if not isinstance(seed, Integral):
@@ -199,7 +199,7 @@ class PartitionedBench:
             training = self._training(pricer, master, settings, rng)
             yield HoldoutRun([training], master.left_out_scores, y, weight)
 
-    def loop(self, start: Start, plan: Plan) -> RoundLoop:
+    def loop(self, start: Start, plan: Plan) -> Runner:
         """Return the loop of the training, before its first round."""
         wanted, previous = self._wanted, self.previous
         self._bind(plan.family, start)

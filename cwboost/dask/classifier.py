@@ -17,9 +17,8 @@ from cwboost.dask.input.collections import predicted
 from cwboost.input.examples import Arguments
 from cwboost.recipe.parameters import Parameters
 from cwboost.support.clock import Clock
-from cwboost.training.fitting import is_fitted
 from cwboost.training.resumption import PreviousFit
-from cwboost.training.rounds import RoundLoop
+from cwboost.training.runner import Runner, is_fitted
 
 
 class DaskCWBoostClassifier(CWBoostClassifier):
@@ -80,7 +79,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             )
         return PartitionedBench(client, arguments, wanted, previous)
 
-    def _decide(self, wanted: Parameters, bench: Any, clock: Clock) -> RoundLoop:
+    def _decide(self, wanted: Parameters, bench: Any, clock: Clock) -> Runner:
         """Return the loop of the training: of one worker, which decides, or of partitions."""
         if bench.is_whole:
             return bench.followed_loop(clock)

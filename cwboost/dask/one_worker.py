@@ -21,7 +21,7 @@ from cwboost.recipe.parameters import Parameters
 from cwboost.support.clock import Clock
 from cwboost.training.bench import Bench
 from cwboost.training.resumption import PreviousFit
-from cwboost.training.rounds import RoundLoop
+from cwboost.training.runner import Runner
 
 SLICE_SECONDS = 1.0
 """Time of the rounds that the client lets the worker do at once: an interrupt waits as long."""
@@ -181,8 +181,8 @@ class FollowedTraining:
         return snapshot
 
 
-def followed_loop(crew, wanted: Parameters) -> RoundLoop:
+def followed_loop(crew, wanted: Parameters) -> Runner:
     """Return the client's loop over the rounds of a training on one worker."""
     callbacks = list(wanted.callbacks)
     training = FollowedTraining(crew, callbacks, bool(wanted.verbose))
-    return RoundLoop(training, training.most, training, callbacks, score=wanted.score)
+    return Runner(training, training.most, training, callbacks, score=wanted.score)

@@ -84,6 +84,8 @@ class Ensemble:
         """Return the learners that have a coefficient: indices, batch and coefficients."""
         coef = self.path.coef(self.n_scores, n_rounds)
         used = np.flatnonzero(np.diff(coef.indptr))
+        if len(used) == len(self.learners):
+            return used, self.learners, coef
         return used, self.learners.take(used), coef[used]
 
     def offset(self, n_rounds=None) -> np.ndarray:

@@ -55,7 +55,7 @@ class TreeLearners(WeakLearners):
         return np.diff(self.trees.offsets)
 
     def graded(self, outputs: np.ndarray, cover: np.ndarray | None = None) -> Self:
-        outputs = np.array(outputs)
+        outputs = np.array(outputs, order="C")
         outputs[self.trees.feature >= 0] = 0
         cover = self.trees.cover if cover is None else cover
         return self._of(replace(self.trees, output=outputs, cover=cover))

@@ -144,7 +144,6 @@ def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
     Raise ValueError for columns of text or times that are not categorical, or categories of another
     kind than those of fit, or where fit had none.
     """
-    names = names_of(X)
     for n, what in zip(X.shape[::-1], ("feature(s)", "sample(s)")):
         if n == 0:
             raise ValueError(
@@ -153,9 +152,12 @@ def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
             )
     if categories and sparse.issparse(X):
         raise ValueError(
-            f"X must be dense, since {column_label(min(categories), names)} held categories in "
+            f"X must be dense, since {column_label(min(categories), None)} held categories in "
             "fit, got a sparse matrix"
         )
+    if not categories and not is_frame(X) and (sparse.issparse(X) or X.dtype.kind in "biuf"):
+        return _numbers(X)
+    names = names_of(X)
     _refuse_odd_columns(X, names, categories, isinstance(categorical_features, str))
     one_by_one = {place: _codes(X, place, names, known) for place, known in categories.items()}
     for place in places_of_objects(X):
@@ -192,8 +194,6 @@ def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None
 
     With `from_dtype`, fit would have taken a column of text for categories.
     """
-    if not is_frame(X) and (sparse.issparse(X) or X.dtype.kind in "biuf"):
-        return
     dtypes, text = dtypes_of(X) or [None] * X.shape[1], []
     for place, dtype in enumerate(dtypes):
         if place in categories:

@@ -61,17 +61,17 @@ class Examples:
 
 
 def read(
-    arguments: Arguments, schema_of: Callable, check: Callable, class_weight, labels=None
+    arguments: Arguments, schema_of: Callable, kind: type, class_weight, labels=None
 ) -> Examples:
     """Check and encode the examples that `fit` was given, or a method of a model of these `labels`.
 
-    ``schema_of(X, weight)`` returns the schema of the columns, and ``check(X)`` is scikit-learn's
-    check of their names and number. Held-out examples are of the `labels`, or else of those of y.
+    ``schema_of(X, weight)`` returns the schema of the columns, and `kind` is the class of the
+    classifier. Held-out examples are of the `labels`, or else of those of y.
     """
     X = read_columns(arguments.X)
     weight = check_weight(arguments.sample_weight, X.shape[0])
     schema = schema_of(X, weight)
-    X = schema.encode(X, check)
+    X = schema.encode(X, kind)
     if arguments.y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     y = read_labels(arguments.y, warn=True)
@@ -82,7 +82,7 @@ def read(
     for name, (X_held, y, own) in arguments.held_out().items():
         names = names_of_set(name)
         with errors_naming(names[0]):
-            X_held = schema.encode(X_held, check)
+            X_held = schema.encode(X_held, kind)
         held_out[name] = read_held_out(X_held, y, own, labels, names)
     return Examples(schema, problem, held_out)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import _get_feature_names
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _get_feature_names,
+)
 
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities
@@ -57,17 +61,25 @@ class InputSchema:
             categories=in_order_of(known or {}, learned),
         )
 
-    def encode(self, X, check: Callable):
+    def encode(self, X, kind: type):
         """Return X as a matrix of numbers that the family can read, with codes for categories.
 
-        ``check(X)`` is scikit-learn's check of names and number of the columns.
+        Errors of names and number of the columns name the class `kind`.
         """
         X = read_columns(X)
-        check(nw.to_native(X, pass_through=True))
+        self._check(nw.to_native(X, pass_through=True), kind)
         X = encode(X, self.categories, self.categorical_features)
-        check_capabilities(self.family, is_sparse=sparse.issparse(X))
+        if sparse.issparse(X):
+            check_capabilities(self.family, is_sparse=True)
         check_missing(X, self.family)
         return X
+
+    def _check(self, X, kind: type) -> None:
+        """Let scikit-learn check names and number of the columns, for a fitted one of a class."""
+        fitted = kind.__new__(kind)
+        vars(fitted).update(self.attributes())
+        _check_feature_names(fitted, X, reset=False)
+        _check_n_features(fitted, X, reset=False)
 
     @property
     def feature_names(self) -> list[str]:

@@ -26,7 +26,7 @@ from cwboost.training.column_generation import ColumnGeneration
 from cwboost.training.leaf_boosting import LeafBoosting
 from cwboost.training.outcome import BoostingOutcome
 from cwboost.training.resumption import PreviousFit, check_continues, origin_of, resume
-from cwboost.training.rounds import RoundLoop
+from cwboost.training.runner import Runner
 
 
 class Bench:
@@ -126,7 +126,7 @@ class Bench:
         measured = np.concatenate([split.measured for split in splits])
         yield HoldoutRun(trainings, scores, problem.y[measured], problem.weight[measured])
 
-    def loop(self, start: Start, plan: Plan) -> RoundLoop:
+    def loop(self, start: Start, plan: Plan) -> Runner:
         """Return the loop of the training, before its first round."""
         wanted, previous = self._wanted, self.previous
         problem = replace(self._problem, base=start.scores)
@@ -168,13 +168,13 @@ class Bench:
 
 def planned_loop(
     outcome: type[BoostingOutcome], wanted: Parameters, plan: Plan, *, training, schema, **facts
-) -> RoundLoop:
+) -> Runner:
     """Return the loop of a planned training; `facts` are the other fields of its outcome."""
     stopping = None
     if plan.metric is not None:
         patience = patience_for(wanted.n_iter_no_change, plan.learning_rate)
         stopping = EarlyStopping(plan.metric, patience)
-    return RoundLoop(
+    return Runner(
         training=training,
         n_rounds=max(plan.n_rounds, training.n_rounds),
         outcome=outcome(

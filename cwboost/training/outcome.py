@@ -14,9 +14,9 @@ from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.input.schema import InputSchema
 from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.plan import Plan
-from cwboost.training.fitting import fitted_again
 from cwboost.training.importances import with_importances
 from cwboost.training.resumption import training_state
+from cwboost.training.runner import fitted_again
 
 
 @dataclass(frozen=True, eq=False)

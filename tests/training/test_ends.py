@@ -14,12 +14,12 @@ from models import RaiseAt, snapshot_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from cwboost import CWBoostClassifier, load_model
+from cwboost import CWBoostClassifier, classifier, load_model
 from cwboost.callbacks import Checkpoint, TimeLimit
 from cwboost.datasets import load_vowel
 from cwboost.recipe import recipe
 from cwboost.support import clock
-from cwboost.training import fitting, rounds
+from cwboost.training import runner
 from cwboost.training.bench import Bench
 from cwboost.training.leaf_boosting import LeafBoosting
 
@@ -194,7 +194,7 @@ def ticks(monkeypatch):
         return one_round(training)
 
     monkeypatch.setattr(LeafBoosting, "round", slow_round)
-    for module in (recipe, clock, fitting, rounds):
+    for module in (recipe, clock, classifier, runner):
         monkeypatch.setattr(module, "perf_counter", ticks)
     return ticks
 

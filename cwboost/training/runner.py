@@ -1,8 +1,8 @@
-"""The loop over rounds that every classifier runs: progress, callbacks, interrupts."""
+"""The rounds of a fit: progress, callbacks, interrupts, and what the estimator keeps of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cwboost.callbacks import ProgressBar
 from cwboost.ensemble.growing import GrowingEnsemble
+from cwboost.support.warnings import warn_caller
 
 if TYPE_CHECKING:
     from cwboost.calibration.stopping import EarlyStopping
     from cwboost.families.sealing.pricer import SealedPricer
+    from cwboost.training.sklearn_callbacks import FitTask
 
 
 class Training(Protocol):
-    """What the loop asks of training in progress."""
+    """What the runner asks of training in progress."""
 
     model: GrowingEnsemble  # of the finished rounds
     pricer: SealedPricer
@@ -73,8 +75,8 @@ class RoundState:
 
 
 @dataclass
-class RoundLoop:
-    """The loop over rounds, and who watches it.
+class Runner:
+    """Does the rounds of a training while others watch, and lets an estimator keep them.
 
     `n_rounds` is the number after which training ends at the latest, `outcome` a `ModelOutcome` or
     what has its methods, and `score` that of `RoundState`.
@@ -93,6 +95,38 @@ class RoundLoop:
         # Not in `run`: what an interrupt leaves half reviewed would not be the best round.
         stopping = self.early_stopping
         self._is_over = stopping is not None and stopping.review(self.training.model.history)
+
+    def fit(self, estimator, start: float, task: FitTask | None) -> None:
+        """Do the rounds of the fit of an estimator, which keeps them, also if an error ended them.
+
+        The fit began at the ``perf_counter()`` of `start`; `task` is that of scikit-learn.
+        """
+        if task is not None:
+            task.begin(self)
+        before = self.training.n_rounds
+        try:
+            stop_reason, error = self.run(estimator, start)
+            if stop_reason == "n_estimators" and self.training.n_rounds == before:
+                warn_caller(
+                    f"warm_start adds no rounds to the {before} of the fitted model, since "
+                    "n_estimators asks for no more"
+                )
+            self._keep(estimator, stop_reason, error)
+        except KeyboardInterrupt as interrupt:
+            # It came while the model was put together: do that again, then pass it on.
+            error = interrupt
+            self._keep(estimator, "interrupted", error)
+        if error is not None:
+            raise error
+        if task is not None:
+            task.end()
+
+    def _keep(self, estimator, stop_reason: str, error: BaseException | None) -> None:
+        """Make the estimator the model of the finished rounds, in one step, if there are any."""
+        if error is None or self.training.n_rounds:
+            self.outcome.release()
+            attributes = self.outcome.attributes(stop_reason)
+            estimator.__dict__ = fitted_again(estimator, attributes)
 
     def run(self, estimator, start: float) -> tuple[str, BaseException | None]:
         """Do the rounds; return why they ended, and what ended them against the training's will.
@@ -140,3 +174,13 @@ class RoundLoop:
             snapshot=partial(self.outcome.snapshot, estimator),
             score=self.score,
         )
+
+
+def fitted_again(estimator, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an estimator with these in place of those of an earlier fit."""
+    return {k: v for k, v in vars(estimator).items() if not is_fitted(k)} | dict(attributes)
+
+
+def is_fitted(name: str) -> bool:
+    """Return True for the name of an attribute that `fit` sets."""
+    return name == "_state" or (name.endswith("_") and not name.startswith("_"))
