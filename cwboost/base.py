@@ -150,6 +150,23 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             check_is_fitted(self)  # raises; it would ask for the capabilities of the family
         return self._schema.encode(X, type(self))
 
+    @property
+    def _compared(self) -> tuple[list[str], dict[int, dict[Any, float]]]:
+        """Names of the features that learners compare, and by feature the value of each category.
+
+        Categories are compared by their codes or by target statistics.
+        """
+        schema, statistics = self._schema, self.model_.statistics
+        compared = schema if statistics is None else schema.with_statistics(statistics)
+        levels = {
+            place: {value: code for code, value in enumerate(known.tolist())}
+            for place, known in compared.categories.items()
+        }
+        for feature, values in ({} if statistics is None else statistics.levels()).items():
+            known = schema.categories[int(statistics.column[feature])]
+            levels[feature] = dict(zip(known.tolist(), values.tolist()))
+        return compared.feature_names, levels
+
     # ---------------------------------------------------------------- after training
 
     @property
@@ -308,6 +325,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _check_model(self) -> None:
         """Check that the values of a model file are consistent; raise a ValueError if not."""
         check_categories(self._schema.categories, self.n_features_in_)
+        if self.model_.statistics is not None:
+            self.model_.statistics.check(self._schema.n_categories)
         self._check_scores()
 
     def _check_scores(self) -> None:
@@ -459,8 +478,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return self.shap_values(X, background, n_estimators)
         X = self._encoded(X)
         ensemble.path.check_rounds(n_estimators, "n_estimators")
-        constant, parts = inspection.contributions(ensemble, X, n_estimators)
-        return self._with_init(constant, parts, X, None)
+        features = self.model_.features(X)
+        constant, parts = inspection.contributions(ensemble, features, n_estimators)
+        return self._with_init(constant, self.model_.by_column(parts), X, None)
 
     def shap_values(
         self, X: Features, background: Features | None = None, n_estimators: int | None = None
@@ -510,10 +530,12 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             background = None if background is None else self._encoded(background)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
         require_votes(self)
+        model = self.model_
+        compared = None if background is None else model.features(background)
         values, base = shapley.shapley_values(
-            self.ensemble_, X, background, n_estimators, check_n_jobs(self.n_jobs)
+            model.ensemble, model.features(X), compared, n_estimators, check_n_jobs(self.n_jobs)
         )
-        return self._with_init(base, values, X, background)
+        return self._with_init(base, model.by_column(values), X, background)
 
     def _with_init(self, base, values, X, background) -> Explanation:
         """Return the explanation of the votes with the base scores added, split if they can be."""
@@ -557,8 +579,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             import pandas
         check_is_fitted(self)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
-        names, categories = self._schema.feature_names, self._schema.categories
-        rows = tables.node_rows(self.ensemble_, self.classes_, names, categories, n_estimators)
+        names, levels = self._compared
+        rows = tables.node_rows(self.ensemble_, self.classes_, names, levels, n_estimators)
         return pandas.DataFrame(rows, columns=list(tables.COLUMNS))
 
     def strongest(self, label: object = None, n_learners: int = 10) -> pandas.DataFrame:
@@ -580,9 +602,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_number("n_learners", n_learners, Integral, 0)
         with extra("frames", "strongest needs pandas"):
             import pandas
-        names, categories = self._schema.feature_names, self._schema.categories
+        names, levels = self._compared
         parts = [
-            tables.strongest(self.class_columns(one), one, names, categories, n_learners)
+            tables.strongest(self.class_columns(one), one, names, levels, n_learners)
             for one in (self.classes_ if label is None else [label])
         ]
         rows = [row for part in parts for row in part]

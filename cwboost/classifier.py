@@ -73,6 +73,11 @@ class CWBoostClassifier(BoostingClassifier):
         Columns of categories: a mask, places or names; "from_dtype" takes the columns of a
         frame with text, bools or a categorical dtype, None takes none. Categories may be text,
         numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
+    category_encoding : {"auto", "rank", "target"}, default="auto"
+        What weak learners compare of a column of three categories or more: its rank by frequency
+        ("rank"), or the shares of the classes among the rows of the category ("target"), shrunk to
+        those of all rows and, for a training row, without its own label (cross-fitted, by `groups`
+        and `cv`). Missing and unknown categories get the shares of all.
     monotonic_cst : array-like or dict, default=None
         1, -1 or 0 per column: the score of the second of two classes never falls, or never rises,
         with it. By class: an array (n_classes, n_features), or a dict of dicts by label. Missing
@@ -236,6 +241,7 @@ class CWBoostClassifier(BoostingClassifier):
         learning_rate: float | None = None,
         early_stopping: bool | str | Callable[..., float] = False,
         categorical_features: ArrayLike | str | None = "from_dtype",
+        category_encoding: str = "auto",
         monotonic_cst: ArrayLike | Mapping[Any, Any] | None = None,
         interaction_cst: Sequence[Collection[Any]] | str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
@@ -262,6 +268,7 @@ class CWBoostClassifier(BoostingClassifier):
         self.learning_rate = learning_rate
         self.early_stopping = early_stopping
         self.categorical_features = categorical_features
+        self.category_encoding = category_encoding
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.class_weight = class_weight

@@ -14,6 +14,7 @@ import numpy as np
 from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.init_contract import FittedInit, InitModel
+from cwboost.target_statistics import TargetStatistics
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,9 @@ class FittedModel:
     examples : int or None, default=None
         Checksum of the rows and labels on which all rounds were trained; None if rounds differ in
         these, or if it is unknown.
+    statistics : TargetStatistics or None, default=None
+        What the weak learners compare in place of codes of categories; the base scores are those of
+        the codes.
     """
 
     ensemble: Ensemble
@@ -85,6 +89,15 @@ class FittedModel:
     constraints: Mapping[str, np.ndarray] = field(default_factory=dict)
     stage_scales: np.ndarray | None = None
     examples: int | None = None
+    statistics: TargetStatistics | None = None
+
+    def features(self, X):
+        """Return what the weak learners compare of a checked X."""
+        return X if self.statistics is None else self.statistics.features(X)
+
+    def by_column(self, values: np.ndarray) -> np.ndarray:
+        """Return sums of values, (n, n_features, ...), over the features of each column of X."""
+        return values if self.statistics is None else self.statistics.by_column(values)
 
     def scale_at(self, n_rounds: int | None) -> float:
         """Return the factor of the scores after the first rounds, None for all.
@@ -110,13 +123,13 @@ class FittedModel:
         ndarray of shape (n_samples, n_scores), dtype float64
         """
         self.ensemble.path.check_rounds(n_rounds, "n_estimators")
-        votes = self.ensemble.scores(X, n_rounds=n_rounds, n_threads=n_threads)
+        votes = self.ensemble.scores(self.features(X), n_rounds=n_rounds, n_threads=n_threads)
         return votes if self.base is None else votes + self.base(X, n_threads)
 
     def staged_scores(self, X) -> Iterator[np.ndarray]:
         """Yield the scores of a checked X after each round."""
         base = 0.0 if self.base is None else self.base(X)
-        for votes in self.ensemble.staged_scores(X):
+        for votes in self.ensemble.staged_scores(self.features(X)):
             yield votes + base
 
     def truncate(self, n_rounds: int) -> FittedModel:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import onnx
 
     from cwboost.base import BoostingClassifier
+    from cwboost.target_statistics import TargetStatistics
 
 OPSET, ML_OPSET = 17, 3
 
@@ -87,7 +88,9 @@ def to_onnx(
             "learners have no flat form (of thresholds on derived features, define direction)"
         )
     coef = coef.toarray() if len(learners) else np.zeros((1, ensemble.n_scores))
-    outputs = _outputs(graph, trees)
+    statistics = classifier.model_.statistics
+    features = graph.features if statistics is None else _with_statistics(graph, statistics)
+    outputs = _outputs(graph, trees, features)
     name = "scores" if decode is None else "bits"
     votes = name if base is None else "votes_of_learners"
     _votes(graph, outputs, trees, coef)
@@ -179,12 +182,28 @@ def _categories_json(classifier) -> str:
     )
 
 
-def _outputs(graph: _Graph, trees: ThresholdTrees) -> str:
+def _with_statistics(graph: _Graph, statistics: TargetStatistics) -> str:
+    """Add nodes that replace codes by the shares of classes; return the name of all features."""
+    parts = []
+    for f in range(statistics.n_columns):
+        shares = statistics.shares_of(f)
+        at = graph.constant(f"column{f}", np.array([f] if shares is None else f))
+        column = graph.add("Gather", [graph.features, at], f"values{f}", axis=1)
+        if shares is not None:
+            unknown = graph.constant_of_type(f"unknown{f}", len(shares) - 1)
+            lost = graph.add("IsNaN", [column], f"isnan{f}")
+            code = graph.add("Where", [lost, unknown, column], f"known{f}")
+            rows = [graph.constant(f"shares{f}", shares), graph.cast(code, f"rows{f}", np.int64)]
+            column = graph.add("Gather", rows, f"share{f}", axis=0)
+        parts.append(column)
+    return graph.add("Concat", parts, "with shares", axis=1)
+
+
+def _outputs(graph: _Graph, trees: ThresholdTrees, features: str) -> str:
     """Add nodes for the outputs of the weak learners, one column per learner, as float64.
 
     A graded learner has one column per output.
     """
-    features = graph.features
     if trees.directions is not None:
         directions = graph.constant("directions", trees.directions)
         linear = graph.add("MatMul", [features, directions], "linear")

@@ -30,7 +30,7 @@ def to_treelite(
 
     Parameters
     ----------
-    classifier : fitted classifier, with ``init=None``
+    classifier : fitted classifier, with ``init=None`` and without target statistics
     n_estimators : int, default=None
         Use the first rounds only; all by default.
 
@@ -47,8 +47,8 @@ def to_treelite(
         If the package treelite is not installed.
     NotFittedError
     TypeError
-        If `classifier` is not a classifier of cwboost, has an init model, or its learners or scores
-        are not sums of trees that compare features.
+        If `classifier` is not a classifier of cwboost, has an init model or target statistics, or
+        its learners or scores are not sums of trees that compare features.
     """
     with extra("treelite", "to_treelite needs treelite"):
         from treelite import model_builder
@@ -145,6 +145,11 @@ def _tree_model(classifier, n_estimators) -> _TreeModel:
         raise TypeError(
             f"classifier must be trained with init=None, got the init model "
             f"{classifier.init_.model.name!r}, which is not a sum of trees"
+        )
+    if classifier.model_.statistics is not None:
+        raise TypeError(
+            "classifier must be trained with category_encoding='rank', got target statistics, "
+            "which trees of other packages do not compute"
         )
     ensemble = classifier.ensemble_
     ensemble.path.check_rounds(n_estimators, "n_estimators")

@@ -34,6 +34,7 @@ X[:, 3] = rng.integers(0, 6, 240)
 Y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 3] > 3)]
 GAPS = np.where(rng.random(X.shape) < 0.05, np.nan, X)
 CATEGORIES = {"categorical_features": [3]}
+SHARES = CATEGORIES | {"category_encoding": "target"}
 
 
 def fitted(weak_learner="auto", X=X, y=Y, classifier=CWBoostClassifier, **params):
@@ -47,6 +48,12 @@ KINDS = {
     "default": partial(fitted, n_estimators="auto"),
     "gaps": partial(fitted, X=GAPS),
     "categories": partial(fitted, **CATEGORIES),
+    "shares": partial(fitted, **SHARES),
+    "shares, from the kernel": partial(fitted, init="kernel", X=GAPS, **SHARES),
+    "shares, two classes": partial(fitted, "stump", y=Y == "a", **SHARES),
+    "shares, thinned": lambda: fitted(**SHARES).thin(X, Y, C=1e4),
+    "shares, refitted": lambda: fitted(**SHARES).refit(X[::2], Y[::2]),
+    "shares, stopped": partial(fitted, early_stopping=True, **SHARES),
     "stumps": partial(fitted, "stump"),
     "mixed": partial(fitted, ["stump", "tree", "projection"]),
     "scikit-learn": partial(fitted, SklearnFamily()),

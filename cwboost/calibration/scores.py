@@ -20,7 +20,8 @@ class HeldOutScores:
 
     `y` are class indices. `decode` maps scores of the ensemble, `n_scores` per example, to those of
     the classes; without it they are the same. `weight` counts in every metric, `classes` are the
-    labels, for metrics that are scorers, and `base` the scores that boosting starts from.
+    labels, for metrics that are scorers, and `base` the scores that boosting starts from. Learners
+    compare the `features`, which are X if they are None.
     `class_scores`, (n_samples, n_classes), float64, are the current scores of the classes.
     """
 
@@ -33,6 +34,7 @@ class HeldOutScores:
     name: str = VALID
     metrics: Sequence[Metric] = (ERROR,)
     base: np.ndarray | None = None
+    features: Any = None
 
     def __post_init__(self):
         self._moving = MovingScores(len(self.y), self.n_scores)
@@ -47,7 +49,7 @@ class HeldOutScores:
     def add(self, learners: WeakLearners) -> None:
         """Compute the outputs of new learners and keep them."""
         ids = np.arange(self._n_learners, self._n_learners + len(learners))
-        self._moving.keep(ids, learners, self.X)
+        self._moving.keep(ids, learners, self.X if self.features is None else self.features)
         self._n_learners += len(learners)
 
     def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
@@ -83,8 +85,11 @@ def held_out_scores(
     decode: Callable | None = None,
     metric: Metric | None = None,
     base: Callable | None = None,
+    features: Callable | None = None,
 ) -> list[HeldOutScores]:
     """Return the scores of held-out sets, which start from ``base(X)`` or from zero.
+
+    Learners compare ``features(X)``, or X.
 
     The history has the error and the `metric` of all, and the log loss of evaluation sets,
     which are all but "valid".
@@ -103,6 +108,7 @@ def held_out_scores(
                 name=name,
                 metrics=tuple(metrics.values()),
                 base=None if base is None else base(own.X),
+                features=None if features is None else features(own.X),
             )
         )
     return found

@@ -103,7 +103,7 @@ def _strongest(classifier, top: int) -> list[dict]:
     ensemble, labels = classifier.ensemble_, classifier.classes_.tolist()
     if not sums_votes(classifier):
         labels = [f"bit {k}" for k in range(ensemble.n_scores)]
-    names, categories = classifier._schema.feature_names, classifier._schema.categories
+    names, categories = classifier._compared
     rows = [
         row
         for score, label in enumerate(labels)

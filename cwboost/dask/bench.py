@@ -157,6 +157,8 @@ class PartitionedBench:
         """Families that training may take in place of the one that is wanted."""
         return candidates_of(self._wanted.family, self._setup.size)
 
+    has_statistics = False
+
     @cached_property
     def _shared(self) -> SharedExamples:
         """Examples on which the client fits init models."""
@@ -181,7 +183,7 @@ class PartitionedBench:
 
     @contextmanager
     def holdout(
-        self, family: WeakLearnerFamily, start: Start, learning_rate: float
+        self, family: WeakLearnerFamily, start: Start, learning_rate: float, encoding: str
     ) -> Iterator[HoldoutRun | None]:
         """Provide a holdout run from a start, None if no class has an example to spare."""
         splits, seed = self._splits
@@ -228,6 +230,8 @@ class PartitionedBench:
             constraints={},
             examples=None if self.is_elsewhere else self._listed.checksum,
             origin=None,
+            statistics=None,
+            columns=None,
         )
 
     def _bind(self, family: WeakLearnerFamily, start: Start) -> None:
@@ -277,6 +281,8 @@ def _refuse(wanted: Parameters, arguments: Arguments, place: str) -> None:
     check_members([wanted.family])
     for name, given in wanted.constraints.items():
         raise ValueError(f"{name} must be None on partitions, got {given!r}: {place}")
+    if wanted.category_encoding == "target":
+        raise ValueError(f"category_encoding must not be 'target' on partitions: {place}")
     if wanted.cv is not None:
         raise ValueError(f"cv must be None on partitions, got {wanted.cv!r}: {place}")
     if wanted.early_stopping is not None and VALID not in arguments.held_out():

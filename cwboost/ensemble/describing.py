@@ -12,19 +12,19 @@ LISTED = 4
 
 
 def describe(
-    learners: WeakLearners, names: Sequence[str], categories: Mapping[int, np.ndarray]
+    learners: WeakLearners, names: Sequence[str], levels: Mapping[int, Mapping]
 ) -> list[str]:
     """Return, for each learner, when it answers +1, or what it compares if that is long.
 
-    `categories` holds those of the features that have some, in the order of their codes.
+    `levels` holds the value of each category of the features that have some, in the order of codes.
     """
     flat = learners.flat_form()
     if flat is None:
         return [type(learners).__name__] * len(learners)
     if flat.directions is None:
-        return _on_features(flat, names, categories)
+        return _on_features(flat, names, levels)
     trees, places = trees_on_features(flat)
-    words = dict(zip(places.tolist(), _on_features(trees, names, categories)))
+    words = dict(zip(places.tolist(), _on_features(trees, names, levels)))
     return [
         words[tree] if tree in words else _on_directions(flat, tree, names)
         for tree in range(len(flat))
@@ -45,14 +45,13 @@ def terms_of(direction: Mapping[str, float]) -> str:
     return terms.removeprefix("+") + more
 
 
-def _on_features(flat: ThresholdTrees, names, categories) -> list[str]:
+def _on_features(flat: ThresholdTrees, names, levels) -> list[str]:
     stumps = flat.stumps()
     if stumps is not None:
         words = []
         for feature, threshold, *rest in zip(*(a.tolist() for a in stumps)):
-            if feature in categories and np.isfinite(threshold):  # compared by their codes
-                known = categories[feature]
-                words.append(_category_stump(names[feature], known, threshold, *rest))
+            if feature in levels and np.isfinite(threshold):
+                words.append(_category_stump(names[feature], levels[feature], threshold, *rest))
             else:
                 words.append(_stump(feature, threshold, *rest, names))
         return words
@@ -73,12 +72,14 @@ def _stump(feature: int, threshold: float, polarity: int, missing: int, names) -
     return f"{text} or missing" if missing > 0 else text
 
 
-def _category_stump(name: str, known, threshold: float, polarity: int, missing: int) -> str:
-    is_above = np.arange(len(known)) > threshold
-    members, others = known[is_above], known[~is_above]
+def _category_stump(
+    name: str, levels: Mapping, threshold: float, polarity: int, missing: int
+) -> str:
+    members = [level for level, value in levels.items() if value > threshold]
+    others = [level for level, value in levels.items() if not value > threshold]
     if len(others) < len(members):  # the shorter of the two lists
         members, polarity = others, -polarity
-    listed = ", ".join(map(str, members[:LISTED].tolist()))
+    listed = ", ".join(map(str, members[:LISTED]))
     more = f" and {len(members) - LISTED} more" if len(members) > LISTED else ""
     text = f"{name} {'in' if polarity > 0 else 'not in'} {{{listed}{more}}}"
     return f"{text} or missing" if missing > 0 else text

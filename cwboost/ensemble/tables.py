@@ -28,7 +28,7 @@ STRONGEST = ("class", "coef", "edge", "round", "votes +1 if")
 
 
 def node_rows(
-    ensemble: Ensemble, classes, names: Sequence[str], categories: Mapping, n_rounds=None
+    ensemble: Ensemble, classes, names: Sequence[str], levels: Mapping, n_rounds=None
 ) -> list[dict]:
     """Return one row per learner with a coefficient, class and node; see `COLUMNS`."""
     used, learners, coef = ensemble.used(n_rounds)
@@ -49,17 +49,17 @@ def node_rows(
         for entry in range(*coef.indptr[t : t + 2]):
             label, value = classes[coef.indices[entry]], float(coef.data[entry])
             own = dict(zip(OF_LEARNER, (learner, int(rounds[t]), label, value, edge)))
-            nodes = tree_rows(trees, t, names, categories, coef.indices[entry])
+            nodes = tree_rows(trees, t, names, levels, coef.indices[entry])
             rows.extend(own | node for node in nodes)
     return rows
 
 
 def tree_rows(
-    trees: ThresholdTrees, tree: int, names: Sequence[str], categories: Mapping, score: int = 0
+    trees: ThresholdTrees, tree: int, names: Sequence[str], levels: Mapping, score: int = 0
 ) -> list[dict]:
     """Return one row per node of a tree, the root first; see `COLUMNS`.
 
-    `categories` holds the categories of the features that have some, in the order of their codes.
+    `levels` holds the value of each category of the features that have some, in the order of codes.
     The outputs of a graded tree are those for `score`.
     """
     start, end = trees.offsets[tree : tree + 2].tolist()
@@ -76,9 +76,9 @@ def tree_rows(
             continue
         depth[left] = depth[left + 1] = depth[place] + 1
         row["threshold"] = float(trees.threshold[node])
-        if plain is None and feature in categories:  # compared by their codes
-            known = enumerate(np.asarray(categories[feature]).tolist())
-            row["categories"] = [name for code, name in known if code > row["threshold"]]
+        if plain is None and feature in levels:
+            known = levels[feature].items()
+            row["categories"] = [name for name, value in known if value > row["threshold"]]
         if plain is None or plain[feature] >= 0:
             row["feature"] = names[feature if plain is None else plain[feature]]
         else:
@@ -90,10 +90,10 @@ def tree_rows(
 
 
 def strongest(
-    columns: ClassColumns, label, names: Sequence[str], categories: Mapping, n_learners: int
+    columns: ClassColumns, label, names: Sequence[str], levels: Mapping, n_learners: int
 ) -> list[dict]:
     """Return one row per learner of largest coefficients of a class; see `STRONGEST`."""
     learners = columns.learners.take(np.arange(len(columns.index))[:n_learners])
-    words = describe(learners, names, categories)
+    words = describe(learners, names, levels)
     values = zip(columns.coef.tolist(), columns.edge.tolist(), columns.round.tolist(), words)
     return [dict(zip(STRONGEST, (label, *row))) for row in values]

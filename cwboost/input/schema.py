@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -28,6 +28,7 @@ from cwboost.input.categories import (
 from cwboost.input.columns import as_columns
 from cwboost.input.problem import check_missing
 from cwboost.kernels import canonical
+from cwboost.target_statistics import TargetStatistics
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,6 +94,25 @@ class InputSchema:
         """True for the columns of categories, bool of shape (n_features,); None if none are."""
         places = list(self.categories)
         return read_only(np.isin(np.arange(self.n_features), places)) if places else None
+
+    def with_statistics(self, statistics: TargetStatistics) -> InputSchema:
+        """Return the schema of the features with statistics in place of codes."""
+        first = np.searchsorted(statistics.column, range(self.n_features)).tolist()
+        kept = self.categories.keys() - set(statistics.places.tolist())
+        names = statistics.names(self.feature_names)
+        return replace(
+            self,
+            n_features=len(statistics.column),
+            names=None if self.names is None else np.array(names, dtype=object),
+            categories={first[place]: self.categories[place] for place in sorted(kept)},
+        )
+
+    @property
+    def n_categories(self) -> np.ndarray:
+        """Number of categories of each column, 0 of columns of numbers."""
+        found = np.zeros(self.n_features, dtype=np.int64)
+        found[list(self.categories)] = [len(known) for known in self.categories.values()]
+        return found
 
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes that hold the schema."""

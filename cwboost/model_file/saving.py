@@ -23,6 +23,7 @@ from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, read, write
 from cwboost.model_file.values import Decoder, Encoder, decode_plugin, encode_plugin
 from cwboost.support.warnings import warn_caller
+from cwboost.target_statistics import TargetStatistics
 
 if TYPE_CHECKING:
     from cwboost.support.types import FilePath
@@ -43,7 +44,7 @@ NOT_STORED = ("callbacks", "cv")
 COMMON_ATTRIBUTES = {"classes_": np.ndarray, "n_features_in_": int, "history_": dict}
 INIT_PREFIX = "init."
 OPTIONAL_ATTRIBUTES = {"feature_names_in_": np.ndarray, "categories_": dict}
-OPTIONAL = ("stage_scales", "importances", "conformity", "constraints", "examples")
+OPTIONAL = ("stage_scales", "importances", "conformity", "constraints", "examples", "statistics")
 """Fields of `FittedModel` that a file may hold."""
 STATE_ATTRIBUTE = "_state"
 
@@ -87,6 +88,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         "conformity": None if model.conformity is None else vars(model.conformity),
         "constraints": dict(model.constraints) or None,
         "examples": model.examples,
+        "statistics": None if model.statistics is None else model.statistics.arrays(),
     }
     given = {name: value for name, value in optional.items() if value is not None}
     header |= {name: encoder.encode(value, f"model.{name}") for name, value in given.items()}
@@ -207,13 +209,19 @@ def _build(header: dict, arrays: dict[str, np.ndarray]):
     classifier = types[name](**params)
     family = decode_plugin(WEAK_LEARNERS, _section(header, "family"), decoder, "family")
     fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder)
+    parts = {name: decoder.decode(header[name], name) for name in OPTIONAL if name in header}
     section, n_features = _section(header, "ensemble"), fitted["n_features_in_"]
-    ensemble = _decode_ensemble(section, arrays, family, n_features)
+    n_compared = n_features
+    if "statistics" in parts:
+        statistics = TargetStatistics.from_arrays(
+            parts["statistics"], n_features, len(fitted["classes_"])
+        )
+        parts["statistics"], n_compared = statistics, len(statistics.column)
+    ensemble = _decode_ensemble(section, arrays, family, n_compared)
     base = _decode_base(header, arrays, fitted, decoder)
     scale = header.get("scale")
     if type(scale) is not float or not 0 < scale <= MAX_SCALE:
         raise ModelFileError(f"scale must be positive and at most {MAX_SCALE}, got {scale!r}")
-    parts = {name: decoder.decode(header[name], name) for name in OPTIONAL if name in header}
     _check_parts(parts, n_features, ensemble.n_rounds)
     if "conformity" in parts:
         parts["conformity"] = Conformity(**parts["conformity"])

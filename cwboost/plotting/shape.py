@@ -56,18 +56,25 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     name = classifier._schema.feature_names[index]
     ax = new_axes(ax)
     ax.set(title=f"What {name} adds to the scores", xlabel=name, ylabel="part of the score")
-    categories = classifier._schema.categories.get(index)
+    categories, model = classifier._schema.categories.get(index), classifier.model_
+    column = np.arange(classifier.n_features_in_)
+    column = column if model.statistics is None else model.statistics.column
+    own = [f for f in np.flatnonzero(column == index).tolist() if f in functions]
     is_spanned = X is not None and categories is None
     seen = values_of(classifier, X, index) if is_spanned else np.empty(0)
     seen = seen[np.isfinite(seen)]
-    if index not in functions:
+    if not own:
         _unused(ax, seen)
         return ax
     if categories is None:
-        edges, values = _edges(functions[index].thresholds, seen), functions[index].values
+        edges, values = _edges(functions[own[0]].thresholds, seen), functions[own[0]].values
     else:
         codes = np.arange(len(categories))
-        edges, values = np.append(codes, len(codes)) - 0.5, functions[index](codes)
+        rows = np.zeros((len(codes), classifier.n_features_in_))
+        rows[:, index] = codes
+        compared = model.features(rows)
+        values = sum(functions[f](compared[:, f]) for f in own)
+        edges = np.append(codes, len(codes)) - 0.5
         ax.set_xticks(codes, [str(one) for one in categories], rotation=30, ha="right")
     coloured = _most_moved(values) if given is None else given
     grey = set(range(values.shape[1])) - set(coloured) if given is None else set()

@@ -42,7 +42,7 @@ def plot_tree(classifier, learner: int = 0, *, max_depth: int = 4, ax=None):
             "plot_tree needs learners that compare features, or sums of features: those of type "
             f"{type(learners).__name__} have no flat form"
         )
-    rows = tree_rows(trees, 0, classifier._schema.feature_names, classifier._schema.categories)
+    rows = tree_rows(trees, 0, *classifier._compared)
     n_leaves = _leaves_below(rows)
     drawn = {row["node"]: row for row in rows if row["depth"] <= max_depth}
     steps = trees.output.reshape(len(rows), -1) * ensemble.coef()[[learner]].toarray()

@@ -40,6 +40,9 @@ DEFAULTS = {
 LIMITS = {"C": (0.0, LARGEST_C), "learning_rate": (1e-12, 1.0), "subsample": (0.0, 1.0)}
 """Least and largest values; 0 is excluded. The least rate keeps numbers of rounds finite."""
 
+ENCODINGS = ("auto", "rank", "target")
+"""Ways to compare categories."""
+
 CONSTRAINTS = ("monotonic_cst", "interaction_cst")
 """Parameters that constrain the scores, which an init model would not keep."""
 
@@ -48,11 +51,11 @@ CONSTRAINTS = ("monotonic_cst", "interaction_cst")
 class Parameters:
     """What a fit was asked for.
 
-    `n_estimators`, `n_iter_no_change`, `probability_scale`, `early_stopping` (the metric) and
-    `learning_rate` are None if they are to be chosen, or not used; `init` is "auto" then.
-    `constraints` are those of `CONSTRAINTS` that constrain anything. `divides` is True if a round
-    grows one learner in whose cells all classes step, else it adds columns of one class each, and
-    `keeps_state` if the state for an exact continuation may
+    `n_estimators`, `n_iter_no_change`, `probability_scale`, `early_stopping` (the metric),
+    `learning_rate` and `category_encoding` are None if they are to be chosen, or not used; `init`
+    is "auto" then. `constraints` are those of `CONSTRAINTS` that constrain anything. `divides` is
+    True if a round grows one learner in whose cells all classes step, else it adds columns of one
+    class each, and `keeps_state` if the state for an exact continuation may
     be needed. `time_limit` are the seconds of the shortest `TimeLimit` among the callbacks,
     infinite without one. `split_seed` draws the split for early stopping: always the same one
     unless `random_state` is an integer, so that a fit that goes on holds out the same examples.
@@ -68,6 +71,7 @@ class Parameters:
     cv: Any
     n_iter_no_change: int | None
     categorical_features: Any
+    category_encoding: str | None
     constraints: Mapping[str, Any]
     divides: bool
     class_weight: Mapping[Any, float] | str | None
@@ -100,6 +104,7 @@ class Parameters:
         check_number("validation_fraction", fraction, Real, 0.0, 1.0, low_open=True)
         scale = check_auto("probability_scale", scale, Real, 0, 1e6, low_open=True)
         n_iter_no_change = check_auto("n_iter_no_change", classifier.n_iter_no_change, Integral, 1)
+        encoding = check_choice("category_encoding", classifier.category_encoding, ENCODINGS)
         check_splitter(classifier.cv)
         check_callbacks(classifier.callbacks)
         check_verbose(classifier.verbose)
@@ -131,6 +136,7 @@ class Parameters:
             cv=classifier.cv,
             n_iter_no_change=n_iter_no_change,
             categorical_features=classifier.categorical_features,
+            category_encoding=None if encoding == "auto" else encoding,
             constraints=constraints,
             divides=divides,
             class_weight=classifier.class_weight,

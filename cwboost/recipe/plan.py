@@ -77,7 +77,8 @@ class Plan:
     """What a fit decided before its first round, and why: `reasons` by the name of what it was.
 
     Training ends after `n_rounds` of learners of the `family` at the latest. It starts from the
-    init model of the name `init`, None for zero, and stops early by the `metric`, if there is one.
+    init model of the name `init`, None for zero, compares categories by the `encoding`, and stops
+    early by the `metric`, if there is one.
     `scale` is the factor of the scores in the softmax of the probabilities, unless examples left
     out fit it. `curves` are the holdout runs by the init model that they start from: its name, or
     "zero" for none.
@@ -88,6 +89,7 @@ class Plan:
     learning_rate: float
     scale: float
     init: str | None = None
+    encoding: str = "rank"
     metric: Metric | None = None
     curves: Mapping[str, HoldoutCurve] = field(default_factory=dict, repr=False)
     reasons: Mapping[str, str] = field(default_factory=dict)

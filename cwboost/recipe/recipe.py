@@ -80,14 +80,22 @@ def _first_plan(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     if scale is None:
         scale, why_scale = LOSS_SCALE, "the inverse of the loss"
     start, why_init = _first_start(wanted, bench, clock)
+    encoding, why_encoding = _first_encoding(wanted, bench)
     plan = Plan(
         family=_first_family(wanted, bench),
         n_rounds=n_rounds,
         learning_rate=rate,
         scale=scale,
         init=None if start.base is None else start.base.model.name,
+        encoding=encoding,
         metric=wanted.early_stopping,
-        reasons={"n_rounds": why, "scale": why_scale, "init": why_init, "family": "given"},
+        reasons={
+            "n_rounds": why,
+            "scale": why_scale,
+            "init": why_init,
+            "family": "given",
+            "encoding": why_encoding,
+        },
     )
     return start, plan
 
@@ -98,6 +106,18 @@ def _first_family(wanted: Parameters, bench) -> WeakLearnerFamily:
         return wanted.family
     before = bench.previous.schema.family.get_params()
     return next((one for one in bench.candidates if one.get_params() == before), wanted.family)
+
+
+def _first_encoding(wanted: Parameters, bench) -> tuple[str, str]:
+    """Return how categories are compared, and why."""
+    if bench.previous is not None:
+        has_statistics = bench.previous.model.statistics is not None
+        return "target" if has_statistics else "rank", "that of the fitted model"
+    if not bench.has_statistics:
+        return "rank", "no column has target statistics"
+    if wanted.category_encoding is None:
+        return "rank", "the default"
+    return wanted.category_encoding, "given"
 
 
 def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:
@@ -206,7 +226,7 @@ def holdout_curve(
     rate = plan.learning_rate
     longer = max(rate, at.LONGEST_STEP)
     most = ceil(plan.n_rounds * (rate / longer))
-    with bench.holdout(plan.family, start, longer) as run:
+    with bench.holdout(plan.family, start, longer, plan.encoding) as run:
         if run is None:
             return None
         patience = ceil(at.PATIENCE / longer) if chooses_rounds else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,20 +14,39 @@ from cwboost.calibration.stopping import EarlyStopping, patience_for
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
 from cwboost.families.sealing.pricer import candidates_of
+from cwboost.families.sealing.sample import Sample
 from cwboost.input.checks import generator_of
+from cwboost.input.constraints import read_constraints
 from cwboost.input.examples import VALID, Examples
-from cwboost.input.splits import Split, given_splits, holdout_splits, split_off, with_blocks
+from cwboost.input.problem import Holder
+from cwboost.input.splits import (
+    Split,
+    cross_fitting,
+    given_splits,
+    holdout_splits,
+    split_off,
+    with_blocks,
+)
 from cwboost.recipe.holdout import HoldoutRun
 from cwboost.recipe.initial import InitFitter, Start
 from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.plan import Plan
 from cwboost.support.lazy import made_once
+from cwboost.support.weights import effective_size
+from cwboost.target_statistics import TargetStatistics, cross_fitted, statistical_columns
 from cwboost.training.binding import Binder
 from cwboost.training.column_generation import ColumnGeneration
 from cwboost.training.leaf_boosting import LeafBoosting
 from cwboost.training.outcome import BoostingOutcome
 from cwboost.training.resumption import PreviousFit, check_continues, origin_of, resume
 from cwboost.training.runner import Runner
+
+
+class Encoded(NamedTuple):
+    """The examples with an encoding of categories, and its target statistics if it has some."""
+
+    binder: Binder
+    statistics: TargetStatistics | None
 
 
 class Bench:
@@ -51,14 +71,13 @@ class Bench:
         self._rng = generator_of(wanted.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
         self._init_models = InitFitter(init_rng, wanted.n_threads, schema.categorical)
-        n_priced = wanted.family.capabilities.n_priced(len(problem.classes))
-        releases = previous is None and not wanted.keeps_state
-        self._binder = Binder(
-            schema, problem, n_priced, wanted.n_threads, wanted.constraints, releases
+        self._n_targets = wanted.family.capabilities.n_priced(len(problem.classes))
+        self._constraints = read_constraints(
+            wanted.constraints, schema, problem.classes, self._n_targets
         )
+        self._encoded: dict[tuple[str, int], Encoded] = {}
         if previous is not None:
-            constraints = self._binder.constraints
-            check_continues(previous, schema, problem.classes, constraints, wanted.divides)
+            check_continues(previous, schema, problem.classes, self._constraints, wanted.divides)
 
     def __enter__(self) -> Bench:
         return self
@@ -85,7 +104,12 @@ class Bench:
     @property
     def candidates(self) -> Sequence[WeakLearnerFamily]:
         """Families that training may take in place of the one that is wanted."""
-        return candidates_of(self._wanted.family, self._binder.size)
+        return candidates_of(self._wanted.family, effective_size(self._problem.weight))
+
+    @property
+    def has_statistics(self) -> bool:
+        """True if a column may have target statistics."""
+        return len(statistical_columns(self._schema.n_categories)) > 0
 
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
         """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
@@ -99,7 +123,7 @@ class Bench:
 
     @contextmanager
     def holdout(
-        self, family: WeakLearnerFamily, start: Start, learning_rate: float
+        self, family: WeakLearnerFamily, start: Start, learning_rate: float, encoding: str
     ) -> Iterator[HoldoutRun | None]:
         """Provide a holdout run from a start, None if no class has an example to spare.
 
@@ -113,10 +137,10 @@ class Bench:
         problem = replace(self._problem, base=start.scores)
         settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
         rng, trainings = np.random.default_rng(seed), []
-        for split in splits:
+        for number, split in enumerate(splits):
             own = problem.without(split.left_out)
             master = own.master(settings.C, self._wanted.n_threads)
-            pricer = self._binder.bind(family, own, rng)
+            pricer = self._encoding(encoding, number).binder.bind(family, own, rng)
             trainings.append(self._training(pricer, master, settings, rng))
 
         def scores() -> np.ndarray:
@@ -131,23 +155,30 @@ class Bench:
         wanted, previous = self._wanted, self.previous
         problem = replace(self._problem, base=start.scores)
         settings = replace(wanted.settings, learning_rate=plan.learning_rate)
+        encoded = self._encoding(plan.encoding)
+        statistics = encoded.statistics
         held_out = held_out_scores(
             self._held_out,
             problem.classes,
             n_scores=len(problem.classes),
             metric=plan.metric,
             base=start.base,
+            features=None if statistics is None else statistics.features,
         )
-        pricer = self._binder.bind(plan.family, problem, self._rng)
+        columns = None
+        if statistics is not None:
+            columns = Sample(problem.holder.X, problem.rows, problem.weight)
+        pricer = encoded.binder.bind(plan.family, problem, self._rng)
         master = problem.master(settings.C, wanted.n_threads)
         training = self._training(pricer, master, settings, self._rng, held_out)
         # This takes a pass over all data, so do it only if a continuation may need it.
         origin = None
         if wanted.keeps_state:
-            origin = origin_of(training, problem, self._binder.constraints)
+            origin = origin_of(training, problem, self._constraints)
         if previous is not None:
-            resume(training, previous, problem.X(), origin)
+            resume(training, previous, encoded.binder.problem.X(), origin)
         problem.holder.release()
+        self._encoded.clear()
         return planned_loop(
             BoostingOutcome,
             wanted,
@@ -156,10 +187,57 @@ class Bench:
             schema=self._schema,
             classes=problem.classes,
             base=start.base,
-            constraints=self._binder.constraints,
+            constraints=self._constraints,
             examples=None if self.is_elsewhere else problem.checksum,
             origin=origin,
+            statistics=statistics,
+            columns=columns,
         )
+
+    def _encoding(self, encoding: str, split: int | None = None) -> Encoded:
+        """Return the features of all examples, learned without those that a split leaves out."""
+        key = encoding, split if encoding == "target" else None
+        if key not in self._encoded:
+            self._encoded[key] = self._encode(*key)
+        return self._encoded[key]
+
+    def _encode(self, encoding: str, split: int | None) -> Encoded:
+        problem, schema, wanted = self._problem, self._schema, self._wanted
+        statistics, constraints = None, self._constraints
+        if encoding == "target":
+            left_out = np.zeros(len(problem.y), dtype=bool)
+            if split is not None:
+                left_out[self._splits[0][split].left_out] = True
+            statistics, features = self._statistics(left_out)
+            rows = np.arange(len(features))
+            problem = replace(problem, holder=Holder(features), rows=rows)
+            schema = schema.with_statistics(statistics)
+            constraints = {k: own[:, statistics.column] for k, own in constraints.items()}
+        releases = self.previous is None and not wanted.keeps_state and not self.has_statistics
+        binder = Binder(schema, problem, self._n_targets, wanted.n_threads, constraints, releases)
+        return Encoded(binder, statistics)
+
+    def _statistics(self, left_out) -> tuple[TargetStatistics, np.ndarray]:
+        """Return target statistics, and the features of all examples.
+
+        A model that training goes on from keeps its own.
+        """
+        problem, wanted, previous = self._problem, self._wanted, self.previous
+        X = problem.X()
+        if self.is_elsewhere:
+            kept = previous.model.statistics
+            return kept, kept.features(X)
+        folds, _ = cross_fitting(problem, wanted.split_seed)
+        statistics, features = cross_fitted(
+            X,
+            problem.y,
+            problem.weight,
+            folds=folds,
+            left_out=left_out,
+            n_classes=len(problem.classes),
+            n_categories=self._schema.n_categories,
+        )
+        return (statistics if previous is None else previous.model.statistics), features
 
     @made_once
     def _splits(self) -> tuple[list[Split], int]:

@@ -7,7 +7,6 @@ from typing import Any
 from cwboost.families.contract import BindContext, WeakLearnerFamily
 from cwboost.families.sealing.pricer import SealedPricer, bind_family
 from cwboost.families.sealing.sample import read_only
-from cwboost.input.constraints import read_constraints
 from cwboost.input.problem import Problem
 from cwboost.input.schema import InputSchema
 from cwboost.support.weights import effective_size
@@ -16,8 +15,8 @@ from cwboost.support.weights import effective_size
 class Binder:
     """Binds a family to `problem`, and its candidates to problems of other weights.
 
-    `constraints` are those of the scores, by parameter; the attribute has them in the form of
-    `BindContext`, by its names. With `releases`, X goes as soon as the family needs it no more.
+    `constraints` are those of the scores, in the form of `BindContext`, by its names. With
+    `releases`, X goes as soon as the family needs it no more.
     """
 
     def __init__(
@@ -29,10 +28,10 @@ class Binder:
         constraints: Mapping[str, Any] = MappingProxyType({}),
         releases: bool = False,
     ):
-        self.size, self._weight = effective_size(problem.weight), problem.weight
+        self.size, self.problem = effective_size(problem.weight), problem
         self._schema = schema
         self._n_targets, self._n_threads = n_targets, n_threads
-        self.constraints = read_constraints(constraints, schema, problem.classes, n_targets)
+        self._constraints = constraints
         self._releases = releases
         self._first: SealedPricer | None = None
 
@@ -43,10 +42,10 @@ class Binder:
         if again is not None:
             return again
         self._first = None  # and with it what it keeps of X
-        X, rows = problem.holder.X, problem.rows
-        first = bind_family(family, X, context, rows, self._weight)
+        own = self.problem
+        first = bind_family(family, own.holder.X, context, own.rows, own.weight)
         if self._releases and first.rebound(family, context) is not None:
-            problem.holder.release()
+            own.holder.release()
         self._first = first
         return first
 
@@ -61,5 +60,5 @@ class Binder:
             weight=read_only(problem.weight),
             size=self.size,
             feature_names=None if schema.names is None else tuple(schema.feature_names),
-            **self.constraints,
+            **self._constraints,
         )

@@ -54,12 +54,13 @@ def _values(model: FittedModel, X, n_threads: int) -> np.ndarray | None:
     base = None if model.base is None else model.base.shapley_values(X, X, n_threads)
     if model.base is not None and base is None:
         return None
-    form = model.ensemble.learners.flat_form()
+    form, features = model.ensemble.learners.flat_form(), model.features(X)
     try:
-        background = X if form is None or form.cover is None else None
+        background = features if form is None or form.cover is None else None
         values, _ = shapley_values(
-            model.ensemble, X, background, n_threads=n_threads, most_points=MOST_POINTS
+            model.ensemble, features, background, n_threads=n_threads, most_points=MOST_POINTS
         )
     except UnsplitError:
         return None
+    values = model.by_column(values)
     return values if base is None else values + base[0]

@@ -10,10 +10,12 @@ import numpy as np
 from cwboost.calibration.calibration import predict_prior
 from cwboost.calibration.stopping import EarlyStopping
 from cwboost.families.sealing.forms import check_forms
+from cwboost.families.sealing.sample import Sample
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.input.schema import InputSchema
 from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.plan import Plan
+from cwboost.target_statistics import TargetStatistics
 from cwboost.training.importances import with_importances
 from cwboost.training.resumption import training_state
 from cwboost.training.runner import fitted_again
@@ -27,12 +29,16 @@ class ModelOutcome:
     schema: InputSchema
     classes: np.ndarray
 
+    @property
+    def sample(self) -> Sample:
+        """Some training examples, for importances."""
+        return self.training.pricer.sample
+
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes of the rounds that the model keeps, by name."""
         attributes = self._attributes(stop_reason)
-        pricer, model = self.training.pricer, attributes["model_"]
-        sample = pricer.sample
-        model = with_importances(model, sample.X, sample.weight, pricer.n_threads)
+        sample, n_threads = self.sample, self.training.pricer.n_threads
+        model = with_importances(attributes["model_"], sample.X, sample.weight, n_threads)
         return attributes | {"model_": model}
 
     def _attributes(self, stop_reason: str) -> dict[str, Any]:
@@ -64,7 +70,8 @@ class BoostingOutcome(ModelOutcome):
     """The outcome of a training of `CWBoostClassifier`.
 
     `examples` and `constraints` are those of `FittedModel`. `origin`, from `origin_of`, is None if
-    nothing may go on exactly.
+    nothing may go on exactly. `statistics` are those of the model, and `columns` some training
+    examples as X has them.
     """
 
     wanted: Parameters
@@ -74,6 +81,13 @@ class BoostingOutcome(ModelOutcome):
     examples: int | None
     early_stopping: EarlyStopping | None
     origin: Mapping[str, Any] | None
+    statistics: TargetStatistics | None
+    columns: Sample | None
+
+    @property
+    def sample(self) -> Sample:
+        """Some training examples, as X has them."""
+        return super().sample if self.columns is None else self.columns
 
     @property
     def _keeps_state(self) -> bool:
@@ -90,6 +104,7 @@ class BoostingOutcome(ModelOutcome):
             scale=plan.scale,
             constraints=self.constraints,
             examples=self.examples,
+            statistics=self.statistics,
         )
         if plan.curve is not None and fits_scale:
             model = plan.curve.calibrated(model, attributes["history_"]["learning_rate"])

@@ -57,7 +57,7 @@ def refitted(
     problems = problem, *(problem.without(split.left_out) for split in left_out)
     masters = [one.master(wanted.settings.C, n_threads) for one in problems]
     settings = replace(wanted.settings, learning_rate=rate)
-    ensemble = _with_steps(model.ensemble, X, masters, known, settings)
+    ensemble = _with_steps(model.ensemble, model.features(X), masters, known, settings)
     model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None, examples=None)
     model = with_importances(model, X, problem.weight, n_threads)
     if held_out is not None:

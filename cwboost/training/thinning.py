@@ -58,7 +58,7 @@ def thinned(model: FittedModel, examples: Examples, wanted: Parameters, Cs: list
     problem = replace(problem, base=inits.start_again(model.base, problem).scores)
     # The columns of the master are -1 and +1.
     ensemble, master = model.ensemble.class_wise(), problem.master(Cs[0], n_threads)
-    columns = _add_all(master, ensemble, problem.X())
+    columns = _add_all(master, ensemble, model.features(problem.X()))
     scale = LOSS_SCALE if given_scale is None else given_scale
     best = None
     for C in Cs:
@@ -66,7 +66,14 @@ def thinned(model: FittedModel, examples: Examples, wanted: Parameters, Cs: list
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
         own = _kept(master, ensemble, columns)
-        kept = FittedModel(own, model.labels, model.base, scale, constraints=model.constraints)
+        kept = FittedModel(
+            own,
+            model.labels,
+            model.base,
+            scale,
+            constraints=model.constraints,
+            statistics=model.statistics,
+        )
         n_kept = len(own.learners)
         if n_kept == 0:
             continue
