@@ -149,6 +149,29 @@ for family in FAMILIES:
 """
 
 
+SPINS = """
+print(*sorted(os.environ.keys() & {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "spins"),
+    [({}, 1000), ({"GOMP_SPINCOUNT": "77"}, 77), ({"OMP_WAIT_POLICY": "passive"}, 0)],
+)
+def test_waiting_threads_sleep_soon_unless_the_environment_says_otherwise(
+    monkeypatch, given, spins
+):
+    """GCC's OpenMP shows its settings; other copies of it, such as scikit-learn's, too."""
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    done = run(SPINS, OMP_DISPLAY_ENV="VERBOSE", **given)
+    assert done.stdout.split() == list(given)
+    shown = [line.split("'")[1] for line in done.stderr.splitlines() if "GOMP_SPINCOUNT" in line]
+    if not shown:
+        pytest.skip("needs GCC's OpenMP")
+    assert str(spins) in shown
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 def test_a_limit_of_address_space_gives_memory_error():
