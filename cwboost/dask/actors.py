@@ -86,12 +86,13 @@ class ActorCrew(Crew):
     are Delayed, and brought to the present state by repeating the logged operations.
 
     If all data fit on one worker, that one gets all partitions, and `place` is the reason. With
-    `asks_once`, only small data do.
+    `asks_once`, only small data do. `packages` are the distributions that all workers need.
     """
 
-    def __init__(self, client: Client, sources, asks_once: bool = True):
+    def __init__(self, client: Client, sources, asks_once: bool = True, packages=("cwboost",)):
         super().__init__()
-        self.client = client
+        self.client, self._packages = client, list(packages)
+        self._checked: set[str] = set()  # addresses of workers that have the packages
         self.sources = list(sources)
         self.asks_once = asks_once
         self.place = ""
@@ -246,7 +247,7 @@ class ActorCrew(Crew):
         """Compute the chunks of partitions and start an actor where each of them is."""
         missing, new = list(partitions), {}
         while missing:
-            self._wait_for_worker()
+            # Before any wait for workers: an adaptive cluster starts some when tasks wait.
             futures = self._computed(missing)
             self._chunks.update(futures)
             by_worker = self._by_worker(futures)
@@ -357,7 +358,22 @@ class ActorCrew(Crew):
     def _workers(self) -> dict:
         """Return the workers that take tasks, or will when they have memory again."""
         known = self._known_workers()
+        if not known.keys() <= self._checked:
+            self._check_packages()
         return {key: of for key, of in known.items() if of["status"] in ("running", "paused")}
+
+    def _check_packages(self) -> None:
+        """Raise ImportError unless all workers have the packages in the client's versions."""
+        versions = self.client.get_versions(packages=self._packages)
+        for address, there in versions["workers"].items():
+            for name in self._packages:
+                here, found = versions["client"]["packages"][name], there["packages"].get(name)
+                if found != here:
+                    raise ImportError(
+                        f"every worker must have {name} {here}, as the client, got "
+                        f"{found or 'none'} on {address}: install it there"
+                    )
+            self._checked.add(address)
 
     def _known_workers(self) -> dict:
         """Return all workers of the cluster, retiring ones included."""

@@ -28,6 +28,7 @@ from cwboost.dask.training import (
 )
 from cwboost.families.composed.mixed import check_members
 from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.discovery import distribution_of
 from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
 from cwboost.families.sealing.pricer import candidates_of
@@ -70,7 +71,9 @@ class PartitionedBench:
             tasks += sources(X, y, weight, _role(name), names_of_set(name), first=len(tasks))
         family = wanted.family
         asks_once = isinstance(family, PartitionedFamily) and family.asks_once
-        self._crew = ActorCrew(client, tasks, asks_once)
+        plugin = distribution_of(type(family))
+        needed = {"cwboost", plugin[0]} if plugin else {"cwboost"}
+        self._crew = ActorCrew(client, tasks, asks_once, sorted(needed))
         try:
             self._crew.start()
             if not self._crew.is_whole:

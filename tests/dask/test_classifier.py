@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 
-from distributed import Client  # noqa: E402
+from distributed import Client, LocalCluster  # noqa: E402
 from partitions import assert_same_learners  # noqa: E402
 from scipy import sparse  # noqa: E402
 from wave_family import Waves  # noqa: E402
@@ -312,6 +312,8 @@ def test_columns_of_one_lazy_file_are_aligned(client, tmp_path):
     wanted = model.to_local().score(frame.drop(columns="label"), Y)
     assert model.score(features, labels) == wanted
     assert model.score(features, labels, lazy["f0"] * 0 + 2.0) == wanted
+    found = model.predict(features)
+    assert found.dtype == found.compute().dtype  # of which Parquet files are written
 
 
 def test_predictions_for_arrays_and_frames_of_this_process(fitted):
@@ -323,6 +325,30 @@ def test_predictions_for_arrays_and_frames_of_this_process(fitted):
     pd = pytest.importorskip("pandas")
     found = fitted.predict(pd.DataFrame(X))
     assert np.array_equal(found, local.predict(X))
+
+
+@pytest.mark.parametrize("there", ["0.0.1", None])
+def test_a_worker_without_a_package_is_named(client, collections, monkeypatch, there):
+    get_versions = Client.get_versions
+
+    def other_versions(self, packages):
+        versions = get_versions(self, packages=packages)
+        *_, last = versions["workers"].values()
+        last["packages"]["cwboost"] = there
+        return versions
+
+    monkeypatch.setattr(Client, "get_versions", other_versions)
+    with pytest.raises(
+        ImportError, match=rf"must have cwboost .*, got {there or 'none'} on inproc"
+    ):
+        DaskCWBoostClassifier(**PARAMETERS).fit(*collections)
+
+
+def test_an_adaptive_cluster_without_workers_is_asked_for_some(collections):
+    options = {"n_workers": 0, "threads_per_worker": 1, "processes": False}
+    with LocalCluster(dashboard_address=":0", **options) as cluster, Client(cluster):
+        cluster.adapt(minimum=0, maximum=1, interval="100ms")
+        assert DaskCWBoostClassifier(**PARAMETERS).fit(*collections).n_iter_ == 5
 
 
 def test_an_asynchronous_client_is_refused(client, collections):

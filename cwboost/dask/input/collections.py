@@ -142,7 +142,8 @@ def predicted(X, method, kind, classes):
         chunks = (X.chunks[0], (width,))
         return X.map_blocks(block, dtype=dtype, chunks=chunks, meta=np.empty((0, 0), dtype))
     if width == 1:
-        meta = type(X._meta.iloc[:, 0])(np.empty(0, dtype))
+        # Its dtype is that of a series of such values: text is not "object" in every pandas.
+        meta = type(X._meta.iloc[:, 0])(classes if kind == "labels" else np.empty(0)).iloc[:0]
     else:
         meta = type(X._meta)(np.empty((0, width)), columns=list(classes))
     return X.map_partitions(partial(_on_frame, method, width, dtype, meta), meta=meta)
@@ -157,5 +158,5 @@ def _on_block(method, width, dtype, X):
 def _on_frame(method, width, dtype, meta, X):
     found = _on_block(method, width, dtype, X)
     if meta.ndim == 1:
-        return type(meta)(found, index=X.index)
+        return type(meta)(found, index=X.index, dtype=meta.dtype)
     return type(meta)(found, index=X.index, columns=meta.columns)
