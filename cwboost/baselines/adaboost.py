@@ -28,7 +28,7 @@ from cwboost.families.outputs import unpack_outputs
 from cwboost.families.sealing.pricer import SealedPricer
 from cwboost.input.checks import check_choice, generator_of
 from cwboost.input.examples import Examples
-from cwboost.kernels import exp, log
+from cwboost.kernels import exp, log, matrix_product
 from cwboost.support.checks import check_number
 from cwboost.training.outcome import ModelOutcome
 
@@ -151,12 +151,11 @@ class LabelTraining(VoteTraining):
     """AdaBoost.MH on the labels ``code[y_i]`` of the examples.
 
     The code is (n_classes, n_scores), of -1 and +1. A `shared` learner votes on all labels; else a
-    round has one learner per label. A `real` learner has one vote per label and output.
+    round has one learner per label.
     """
 
     code: np.ndarray
     shared: bool
-    real: bool = False
 
     extra_names = ("edge", "coefficient")
 
@@ -178,8 +177,7 @@ class LabelTraining(VoteTraining):
         start = perf_counter()
         signed = self._signs * self._weights
         self.pricer.round = self.n_rounds + 1
-        price = self.pricer.price_shared if self.shared else self.pricer.price
-        priced = price(signed)
+        priced = self._price(signed)
         priced_at = perf_counter()
         outputs = unpack_outputs(priced.outputs, self.pricer.n_samples).T
         labels = np.arange(self.n_scores)
@@ -188,8 +186,7 @@ class LabelTraining(VoteTraining):
         if edge <= NO_EDGE:
             return self.stop("no column", priced.learners)
         perfect = edge >= 1.0 - PERFECT
-        votes = self._real if self.real else self._discrete
-        coefficient, slopes, constants = votes(signed, outputs, edges, edge, perfect)
+        coefficient, slopes, constants = self._votes(signed, outputs, edges, perfect)
         self.scores += slopes[:, None] * outputs
         if constants is not None:
             self.scores += constants[:, None]
@@ -202,25 +199,50 @@ class LabelTraining(VoteTraining):
             self.stop_reason = "perfect weak learner"
         return not perfect
 
-    def _discrete(self, signed, outputs, edges, edge, perfect):
+    def _price(self, signed) -> Priced:
+        """Return the learners of a round: of all labels, or of each."""
+        return self.pricer.price_shared(signed) if self.shared else self.pricer.price(signed)
+
+    def _votes(self, signed, outputs, edges, perfect):
         """Return the coefficient, and the votes per label as slope and constant of the output."""
         # No finite coefficient minimises the loss of a learner without errors.
-        wrong = ERROR_OF_PERFECT if perfect else 0.5 * (1.0 - edge)
+        wrong = ERROR_OF_PERFECT if perfect else 0.5 * (1.0 - float(np.abs(edges).sum()))
         coefficient = float(half_log_odds(1.0 - wrong, wrong))
         return coefficient, coefficient * np.where(edges >= 0.0, 1.0, -1.0), None
 
-    def _real(self, signed, outputs, edges, edge, perfect):
-        """Return NaN, and the votes, which minimise the loss of each label and output."""
-        mass = np.abs(signed)
+
+class RealLabelTraining(LabelTraining):
+    """AdaBoost.MH in which each of a learner's outputs has a vote of its own for every label."""
+
+    def _price(self, signed) -> Priced:
+        """Return the learner of least normaliser among the best of all labels and of each."""
+        found = self.pricer.price_shared(signed), self.pricer.price(signed)
+        bits = np.concatenate([priced.outputs for priced in found])
+        outputs = unpack_outputs(bits, self.pricer.n_samples).T
+        normalisers = sum(
+            np.sqrt(right * wrong).sum(axis=1) for right, wrong in _masses(signed, outputs)
+        )
+        best = int(np.argmin(normalisers))
+        edge = np.abs((signed * outputs[best]).sum(axis=1)).sum()
+        priced, place = (found[0], 0) if best == 0 else (found[1], best - 1)
+        return Priced(
+            priced.learners.take([place]), bits[best : best + 1], edge.reshape(1).clip(max=1.0)
+        )
+
+    def _votes(self, signed, outputs, edges, perfect):
+        """Return NaN, and the votes, which minimise the loss per label and output."""
         above, below = (
-            half_log_odds(
-                np.where(side & (signed > 0.0), mass, 0.0).sum(axis=1),
-                np.where(side & (signed < 0.0), mass, 0.0).sum(axis=1),
-                SMOOTHING / self.n_scores,
-            )
-            for side in (outputs > 0, outputs < 0)
+            half_log_odds(right[0], wrong[0], SMOOTHING / self.n_scores)
+            for right, wrong in _masses(signed, outputs[:1])
         )
         return np.nan, 0.5 * (above - below), 0.5 * (above + below)
+
+
+def _masses(signed, outputs):
+    """Return, for outputs +1 and -1, the weights of labels +1 and -1, (n_learners, n_labels)."""
+    parts = [np.ascontiguousarray(np.maximum(part, 0.0).T) for part in (signed, -signed)]
+    sides = [np.ascontiguousarray(side, dtype=np.uint8) for side in (outputs > 0, outputs < 0)]
+    return [[matrix_product(side, part) for part in parts] for side in sides]
 
 
 @dataclass(kw_only=True)
@@ -433,7 +455,8 @@ class AdaBoostMHClassifier(BaselineClassifier):
 
         c_{s, l} = \frac{1}{2} \log \frac{D[h = s, Y[l] = +1]}{D[h = s, Y[l] = -1]},
 
-    which minimise the loss for this h, found as above; 1e-3 / n_classes is added to both masses.
+    which minimise the loss for this h; 1e-3 / n_classes is added to both masses. h is that of least
+    loss among the one found as above and the n_classes of largest edge for one class each.
 
     Parameters
     ----------
@@ -501,13 +524,13 @@ class AdaBoostMHClassifier(BaselineClassifier):
 
     def _training(self, examples: Examples, rng) -> LabelTraining:
         n_classes = len(examples.problem.classes)
-        return LabelTraining(
+        training = LabelTraining if self.variant == "discrete" else RealLabelTraining
+        return training(
             pricer=self._bind(examples, rng, n_targets=n_classes),
             examples=examples,
             n_scores=n_classes,
             code=2 * np.eye(n_classes, dtype=np.int8) - 1,
             shared=True,
-            real=self.variant == "real",
         )
 
     @export_rule("logistic per label")

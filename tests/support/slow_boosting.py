@@ -34,6 +34,9 @@ def label_rounds(X, y, code, model, table, shared, weight=None, real=False):
         edge = (D * signs * h).sum(axis=0)
         total = np.abs(edge).sum()
         if real:
+            strongest = np.repeat(table[[edges.sum(axis=1).argmax()]].T, code.shape[1], axis=1)
+            assert normaliser(D, signs, h) <= normaliser(D, signs, strongest) * (1 + 1e-12)
+            best = total
             masses = [
                 [(D * (h == s) * (signs == t)).sum(axis=0) + 1e-3 / len(edge) for t in (1, -1)]
                 for s in (1, -1)
@@ -46,6 +49,13 @@ def label_rounds(X, y, code, model, table, shared, weight=None, real=False):
         D /= D.sum()
         F = F + alpha * h
         yield total, best, alpha, F
+
+
+def normaliser(D, signs, h):
+    """The loss after the votes per label and output of least loss, over that before."""
+    sides = (D * (h == s) * (signs == t) for s in (1, -1) for t in (1, -1))
+    right, wrong, other, more = (side.sum(axis=0) for side in sides)
+    return 2 * (np.sqrt(right * wrong) + np.sqrt(other * more)).sum()
 
 
 def ecc_rounds(X, y, model, table, smoothing, weight=None):
