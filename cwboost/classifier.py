@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cwboost.base import BoostingClassifier
 from cwboost.input.examples import Arguments
-from cwboost.recipe import recipe
 from cwboost.recipe.parameters import Parameters
 from cwboost.support.clock import Clock
-from cwboost.training.bench import Bench
+from cwboost.training.one_machine import OneMachine
+from cwboost.training.place import Place
 from cwboost.training.refitting import check_has_leaves, refitted
 from cwboost.training.resumption import PreviousFit, previous_fit
 from cwboost.training.sklearn_callbacks import fit_task, with_callbacks
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cwboost.families.contract import WeakLearnerFamily
     from cwboost.families.init_contract import InitModel
     from cwboost.support.types import Features
-    from cwboost.training.runner import Runner
 
 
 class CWBoostClassifier(BoostingClassifier):
@@ -335,24 +334,19 @@ class CWBoostClassifier(BoostingClassifier):
         arguments = Arguments(
             X, y, sample_weight, groups, X_val, y_val, sample_weight_val, eval_sets
         )
-        with self._bench(arguments, wanted, previous) as bench:
+        with self._place(arguments, wanted, previous) as place:
             # Decide: where boosting starts, how long it goes on, and the scale of probabilities.
-            runner = self._decide(wanted, bench, Clock(start, wanted.time_limit))
+            runner = place.decide(Clock(start, wanted.time_limit))
             # Train, round by round, and keep what the finished rounds have made.
-            runner.fit(self, start, task)
+            runner.train_and_keep(self, start, task)
         return self
 
-    def _decide(self, wanted: Parameters, bench: Bench, clock: Clock) -> Runner:
-        """Return the loop of the training that the recipe decides on."""
-        start, plan = recipe.decide(wanted, bench, clock)
-        return bench.loop(start, plan)
-
-    def _bench(
+    def _place(
         self, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
-    ) -> Bench:
-        """Return the bench of this machine, with the examples checked and encoded."""
+    ) -> Place:
+        """Return the place of the fit: this machine, with the examples checked and encoded."""
         known = None if previous is None else previous.schema.categories
-        return Bench(self._learn(arguments, known), wanted, previous)
+        return OneMachine(self._learn(arguments, known), wanted, previous)
 
     # ---------------------------------------------------------------- after training
 

@@ -58,7 +58,7 @@ class BaselineClassifier(BoostingClassifier):
         training = self._training(examples, generator_of(self.random_state))
         outcome = self._outcome_type(training, examples.schema, examples.problem.classes)
         runner = Runner(training, self.n_estimators, outcome, list(self.callbacks or []))
-        runner.fit(self, start, task)
+        runner.train_and_keep(self, start, task)
         return self
 
     def _check_parameters(self) -> None:

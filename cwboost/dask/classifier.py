@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import dask
 import numpy as np
@@ -12,13 +11,13 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from cwboost.classifier import CWBoostClassifier
-from cwboost.dask.bench import PartitionedBench
 from cwboost.dask.input.collections import predicted
+from cwboost.dask.places import place_of
 from cwboost.input.examples import Arguments
 from cwboost.recipe.parameters import Parameters
-from cwboost.support.clock import Clock
+from cwboost.training.place import Place
 from cwboost.training.resumption import PreviousFit
-from cwboost.training.runner import Runner, is_fitted
+from cwboost.training.runner import is_fitted
 
 
 class DaskCWBoostClassifier(CWBoostClassifier):
@@ -67,23 +66,17 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     client: Client | None = None
 
-    def _bench(
+    def _place(
         self, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
-    ) -> PartitionedBench:
-        """Return the bench of the cluster, with the partitions described by their workers."""
+    ) -> Place:
+        """Return the place on the cluster, with the partitions described by their workers."""
         client = self.client if self.client is not None else default_client()
         if client.asynchronous:
             raise TypeError(
                 "client must be synchronous, got an asynchronous Client: call fit in a thread, "
                 "with Client(address)"
             )
-        return PartitionedBench(client, arguments, wanted, previous)
-
-    def _decide(self, wanted: Parameters, bench: Any, clock: Clock) -> Runner:
-        """Return the loop of the training: of one worker, which decides, or of partitions."""
-        if bench.is_whole:
-            return bench.followed_loop(clock)
-        return super()._decide(wanted, bench, clock)
+        return place_of(client, arguments, wanted, previous)
 
     def __getstate__(self):
         # A client belongs to its process.

@@ -19,7 +19,7 @@ from cwboost.kernels import usable_threads
 from cwboost.recipe import recipe
 from cwboost.recipe.parameters import Parameters
 from cwboost.support.clock import Clock
-from cwboost.training.bench import Bench
+from cwboost.training.one_machine import OneMachine
 from cwboost.training.resumption import PreviousFit
 from cwboost.training.runner import Runner
 
@@ -33,7 +33,7 @@ as long as the model takes."""
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What the worker is to do: the arguments of a `Bench`, without the examples.
+    """What the worker is to do: the arguments of `OneMachine`, without the examples.
 
     `names` has the name of each set of held-out examples, by its role, and `place` is the reason
     why one worker trains.
@@ -64,26 +64,26 @@ class WorkerFit:
     def __init__(self, chunks: dict[int, Chunk], job: Job, n_threads: int):
         clock = Clock(perf_counter(), job.wanted.time_limit)
         wanted = replace(job.wanted, n_threads=usable_threads(n_threads))
-        with Bench(_examples(chunks, job), wanted, job.previous) as bench:
-            start, plan = recipe.decide(wanted, bench, clock)
-            self._loop = bench.loop(start, plan.because("place", job.place))
-        self._loop.callbacks.append(self)
+        with OneMachine(_examples(chunks, job), wanted, job.previous) as place:
+            start, plan = recipe.decide(wanted, place, clock)
+            self._runner = place.begin(start, plan.because("place", job.place))
+        self._runner.callbacks.append(self)
         self._until, self._end = 0, 0.0
         self._report_due = perf_counter() + REPORT_SECONDS
 
     stop_reason = "paused"
 
     def on_round_end(self, state) -> bool:
-        """Pause the loop."""
+        """Pause the rounds."""
         return state.round >= self._until or perf_counter() > self._end
 
     def advance(self, until: int, seconds: float = np.inf) -> Progress:
         """Go on up to a number of rounds, at most for some time."""
-        loop, training, now = self._loop, self._loop.training, perf_counter()
+        runner, training, now = self._runner, self._runner.training, perf_counter()
         self._until, self._end = until, now + seconds
         reason = self.stop_reason
-        if training.n_rounds < until or training.n_rounds >= loop.n_rounds:
-            reason, error = loop.run(SimpleNamespace(verbose=0), now)
+        if training.n_rounds < until or training.n_rounds >= runner.n_rounds:
+            reason, error = runner.run(SimpleNamespace(verbose=0), now)
             if error is not None:
                 raise error
         is_open = reason in (self.stop_reason, "n_estimators")
@@ -93,7 +93,7 @@ class WorkerFit:
             self._report_due = end + max(REPORT_SECONDS, 20 * (end - begun))
         return Progress(
             n_rounds=training.n_rounds,
-            most=loop.n_rounds,
+            most=runner.n_rounds,
             mean_loss=training.mean_loss,
             latest=training.model.latest if training.n_rounds else {},
             stop_reason=None if is_open else reason,
@@ -102,11 +102,11 @@ class WorkerFit:
 
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes after the finished rounds."""
-        return self._loop.outcome.attributes(stop_reason)
+        return self._runner.outcome.attributes(stop_reason)
 
     def snapshot(self) -> dict[str, Any]:
         """Return the attributes of a model with all rounds so far, from which it can go on."""
-        return vars(self._loop.outcome.snapshot(SimpleNamespace()))
+        return vars(self._runner.outcome.snapshot(SimpleNamespace()))
 
 
 def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
@@ -138,7 +138,7 @@ def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
 
 
 class FollowedTraining:
-    """Training on a worker and its outcome, as the loop of the client sees them.
+    """Training on a worker and its outcome, as the client sees them.
 
     `model` has the history's `latest` entry alone.
     """
@@ -181,8 +181,8 @@ class FollowedTraining:
         return snapshot
 
 
-def followed_loop(crew, wanted: Parameters) -> Runner:
-    """Return the client's loop over the rounds of a training on one worker."""
+def following_runner(crew, wanted: Parameters) -> Runner:
+    """Return the client's view of the rounds of a training on one worker."""
     callbacks = list(wanted.callbacks)
     training = FollowedTraining(crew, callbacks, bool(wanted.verbose))
     return Runner(training, training.most, training, callbacks, score=wanted.score)

@@ -29,7 +29,7 @@ from cwboost.support.warnings import warn_caller
 def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     """Return where boosting starts, and the plan of a training that ends in time.
 
-    `bench` is a `cwboost.training.bench.Bench`, or has its methods.
+    `bench` is a `cwboost.training.place.Bench`.
     """
     stagewise = wanted.settings.stagewise
     chooses_rounds = stagewise and wanted.n_estimators is None and wanted.early_stopping is None

@@ -96,7 +96,7 @@ class Runner:
         stopping = self.early_stopping
         self._is_over = stopping is not None and stopping.review(self.training.model.history)
 
-    def fit(self, estimator, start: float, task: FitTask | None) -> None:
+    def train_and_keep(self, estimator, start: float, task: FitTask | None) -> None:
         """Do the rounds of the fit of an estimator, which keeps them, also if an error ended them.
 
         The fit began at the ``perf_counter()`` of `start`; `task` is that of scikit-learn.

@@ -7,19 +7,20 @@ from cwboost import CWBoostClassifier
 
 da = pytest.importorskip("dask.array")
 
-from cwboost.dask import DaskCWBoostClassifier, bench, initial, listing  # noqa: E402
+from cwboost.dask import DaskCWBoostClassifier, initial, listing  # noqa: E402
+from cwboost.dask import places as cluster  # noqa: E402
 
 
 @pytest.mark.parametrize("init", [None, "kernel"])
 @pytest.mark.parametrize("given", [True, False])
 def test_groups_are_never_on_both_sides(client, place, monkeypatch, init, given):
-    left_out, provide = [], bench.left_out_master
+    left_out, provide = [], cluster.left_out_master
 
     def noted(crew, setup, C, rows):
         left_out.append(rows)
         return provide(crew, setup, C, rows)
 
-    monkeypatch.setattr(bench, "left_out_master", noted)
+    monkeypatch.setattr(cluster, "left_out_master", noted)
     rng = np.random.default_rng(0)
     groups = rng.permutation(np.repeat(np.arange(60), 5))
     centres = rng.normal(size=(60, 4))

@@ -20,7 +20,7 @@ from cwboost import CWBoostClassifier
 from cwboost.input import splits
 from cwboost.input.groups import keys_of_groups, keys_of_rows
 from cwboost.input.problem import sort_by_class
-from cwboost.training import bench, refitting
+from cwboost.training import one_machine, refitting
 
 N_GROUPS, OF_GROUP = 40, 6
 
@@ -53,9 +53,9 @@ def seen(monkeypatch):
         pairs.append((kept.X()[:, 0], held.X[:, 0]))
         return kept, held
 
-    monkeypatch.setattr(bench, "holdout_splits", drawn)
+    monkeypatch.setattr(one_machine, "holdout_splits", drawn)
     monkeypatch.setattr(refitting, "holdout_splits", drawn)
-    monkeypatch.setattr(bench, "split_off", off)
+    monkeypatch.setattr(one_machine, "split_off", off)
     Recorder.pairs = pairs
     return pairs
 

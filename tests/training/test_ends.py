@@ -20,8 +20,8 @@ from cwboost.datasets import load_vowel
 from cwboost.recipe import recipe
 from cwboost.support import clock
 from cwboost.training import runner
-from cwboost.training.bench import Bench
 from cwboost.training.leaf_boosting import LeafBoosting
+from cwboost.training.one_machine import OneMachine
 
 X, Y = load_vowel(return_X_y=True)
 ROWS = np.random.default_rng(0).permutation(np.flatnonzero(Y < 4))
@@ -230,8 +230,8 @@ def test_an_init_model_that_takes_too_long_is_left_out(ticks, limit, taken, monk
         ticks.now += 1.0
         return init_loss(bench, *args)
 
-    init_loss = Bench.init_loss
-    monkeypatch.setattr(Bench, "init_loss", slow)
+    init_loss = OneMachine.init_loss
+    monkeypatch.setattr(OneMachine, "init_loss", slow)
     clf = CWBoostClassifier("tree", random_state=0, callbacks=[TimeLimit(limit)])
     reason = clf.fit(X[TRAIN], Y[TRAIN]).plan_.reasons["init"]
     assert ("would take about 1 of 0.9 seconds" in reason) == (not taken)

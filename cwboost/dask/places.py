@@ -1,10 +1,10 @@
-"""The bench of a fit on partitions: see `cwboost.training.bench`."""
+"""The places of a fit on a cluster: one worker, or the partitions on all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
 from typing import Any
@@ -13,13 +13,14 @@ import numpy as np
 
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import PartitionedSets, left_out_master
+from cwboost.dask.host import Setup
 from cwboost.dask.initial import SharedExamples, sample_of_partitions, shared_examples
 from cwboost.dask.input.chunks import report
 from cwboost.dask.input.collections import sources
-from cwboost.dask.input.encoding import columns_of
+from cwboost.dask.input.encoding import Columns, columns_of
 from cwboost.dask.listing import effective_size, listing, splits
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.one_worker import Job, followed_loop
+from cwboost.dask.one_worker import Job, following_runner
 from cwboost.dask.problem import coordinator_of, description, shared_encoding, shared_problem
 from cwboost.dask.training import (
     PartitionedColumnGeneration,
@@ -43,121 +44,150 @@ from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.plan import Plan
 from cwboost.support.checks import checked_random_state
 from cwboost.support.clock import Clock
-from cwboost.training.bench import planned_loop
 from cwboost.training.outcome import BoostingOutcome
+from cwboost.training.place import Bench, Place
 from cwboost.training.resumption import PreviousFit, check_continues
 from cwboost.training.runner import Runner
 
 
-class PartitionedBench:
-    """What a fit on partitions works with; the methods are those of `Bench` in `training/`.
+@dataclass(frozen=True, eq=False)
+class ClusterData:
+    """The data of a fit on the workers of a cluster, and what the partitions share.
 
-    At its end, the workers let go of the partitions.
+    `roles` has the name of each set of held-out examples, by what messages call it.
     """
 
-    def __init__(
-        self, client, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
-    ):
-        self._wanted, self.previous = wanted, previous
-        self._training = PartitionedLeafBoosting if wanted.divides else PartitionedColumnGeneration
-        self._bound: WeakLearnerFamily | None = None
-        self._rng = generator_of(wanted.random_state)
-        init_rng, self._holdout_rng = self._rng.spawn(2)
-        X, y, weight = arguments.X, arguments.y, arguments.sample_weight
-        tasks = sources(X, y, weight, "training", groups=arguments.groups)
-        n_training = len(tasks)
-        self._roles = {_role(name): name for name in arguments.held_out()}
-        for name, (X, y, weight) in arguments.held_out().items():
-            tasks += sources(X, y, weight, _role(name), names_of_set(name), first=len(tasks))
-        family = wanted.family
-        asks_once = isinstance(family, PartitionedFamily) and family.asks_once
-        plugin = distribution_of(type(family))
-        needed = {"cwboost", plugin[0]} if plugin else {"cwboost"}
-        self._crew = ActorCrew(client, tasks, asks_once, sorted(needed))
-        try:
-            self._crew.start()
-            if not self._crew.is_whole:
-                _refuse(wanted, arguments, self._crew.place)
-            self._read(n_training, arguments.groups is not None)
-        except BaseException:
-            self._crew.close()
-            raise
-        self._init_models = InitFitter(init_rng, wanted.n_threads, self._schema.categorical)
+    crew: ActorCrew
+    roles: dict[str, str]
+    setup: Setup
+    columns: Columns
+    schema: InputSchema
 
-    def _read(self, n_training: int, has_groups: bool) -> None:
-        """Let the partitions describe themselves: what they share becomes known."""
-        wanted, crew, family = self._wanted, self._crew, self._wanted.family
-        given = wanted.categorical_features
-        known = None if self.previous is None else self.previous.schema.categories
-        found = crew.collect(columns_of, None, given)
-        encoding, columns = shared_encoding(found, given, known)
-        reports = crew.collect(report, encoding, family)
-        own = {index: reports[index] for index in range(n_training)}
-        self._setup = setup = shared_problem(own, encoding, wanted.settings.C, wanted.class_weight)
-        self._schema = InputSchema(
-            family=family,
-            categorical_features=given,
-            n_features=columns.n_features,
-            names=None if columns.names is None else np.array(columns.names, dtype=object),
-            categories=encoding.categories,
-        )
+
+def place_of(
+    client, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
+) -> Place:
+    """Return the place of a fit on a cluster: one worker if one has room for all data."""
+    X, y, weight = arguments.X, arguments.y, arguments.sample_weight
+    tasks = sources(X, y, weight, "training", groups=arguments.groups)
+    n_training = len(tasks)
+    roles = {_role(name): name for name in arguments.held_out()}
+    for name, (X, y, weight) in arguments.held_out().items():
+        tasks += sources(X, y, weight, _role(name), names_of_set(name), first=len(tasks))
+    family = wanted.family
+    asks_once = isinstance(family, PartitionedFamily) and family.asks_once
+    plugin = distribution_of(type(family))
+    needed = {"cwboost", plugin[0]} if plugin else {"cwboost"}
+    crew = ActorCrew(client, tasks, asks_once, sorted(needed))
+    try:
+        crew.start()
         if not crew.is_whole:
-            if self.previous is not None:
-                check_continues(self.previous, self._schema, setup.classes, {}, wanted.divides)
-            self._listed = listing(crew, setup, has_groups)
-            if has_groups:
-                check_groups(self._listed.keys)
-            self._setup = setup = replace(setup, size=effective_size(setup, self._listed))
-            found = crew.collect(description, encoding, setup, family)
-            self._coordinator_of = partial(coordinator_of, setup, found, columns, self._rng)
+            _refuse(wanted, arguments, crew.place)
+        data = _described(crew, roles, n_training, wanted, previous)
+        if crew.is_whole:
+            return OneWorker(data, wanted, previous)
+        return Partitions(data, wanted, previous, arguments.groups is not None)
+    except BaseException:
+        crew.close()
+        raise
 
-    @property
-    def is_whole(self) -> bool:
-        """True if one worker trains, which also decides."""
-        return self._crew.is_whole
 
-    def followed_loop(self, clock: Clock) -> Runner:
-        """Let one worker decide and begin to train, in the time left; return the client's loop."""
-        seed = self._wanted.random_state
+def _described(
+    crew: ActorCrew,
+    roles: dict[str, str],
+    n_training: int,
+    wanted: Parameters,
+    previous: PreviousFit | None,
+) -> ClusterData:
+    """Let the partitions describe themselves: what they share becomes known."""
+    given = wanted.categorical_features
+    known = None if previous is None else previous.schema.categories
+    found = crew.collect(columns_of, None, given)
+    encoding, columns = shared_encoding(found, given, known)
+    reports = crew.collect(report, encoding, wanted.family)
+    own = {index: reports[index] for index in range(n_training)}
+    schema = InputSchema(
+        family=wanted.family,
+        categorical_features=given,
+        n_features=columns.n_features,
+        names=None if columns.names is None else np.array(columns.names, dtype=object),
+        categories=encoding.categories,
+    )
+    setup = shared_problem(own, encoding, wanted.settings.C, wanted.class_weight)
+    return ClusterData(crew, roles, setup, columns, schema)
+
+
+class OneWorker(Place):
+    """The place of a fit on one worker, which decides and trains while the client follows."""
+
+    def __init__(self, data: ClusterData, wanted: Parameters, previous: PreviousFit | None):
+        self._data, self._wanted, self._previous = data, wanted, previous
+
+    def close(self) -> None:
+        self._data.crew.close()
+
+    def decide(self, clock: Clock) -> Runner:
+        seed, data = self._wanted.random_state, self._data
         if not isinstance(seed, Integral):
             # If the worker is lost, another one begins again with the same seed.
             seed = int(checked_random_state(seed).randint(2**31))
         changed = {"callbacks": [], "verbose": 0, "random_state": seed, "time_limit": clock.left}
         job = Job(
             wanted=replace(self._wanted, **changed),
-            previous=self.previous,
-            schema=self._schema,
-            encoding=self._setup.encoding,
-            names=self._roles,
-            place=self._crew.place,
+            previous=self._previous,
+            schema=data.schema,
+            encoding=data.setup.encoding,
+            names=data.roles,
+            place=data.crew.place,
         )
-        self._crew.train(job)
-        return followed_loop(self._crew, self._wanted)
+        data.crew.train(job)
+        return following_runner(data.crew, self._wanted)
 
-    def __enter__(self) -> PartitionedBench:
-        return self
 
-    def __exit__(self, kind, error, trace) -> None:
+class Partitions(Bench):
+    """The place of a fit on the partitions of a cluster."""
+
+    def __init__(
+        self,
+        data: ClusterData,
+        wanted: Parameters,
+        previous: PreviousFit | None,
+        has_groups: bool,
+    ):
+        super().__init__(wanted, previous)
+        crew, setup, family = data.crew, data.setup, wanted.family
+        self._crew, self._roles, self._schema = crew, data.roles, data.schema
+        self._training = PartitionedLeafBoosting if wanted.divides else PartitionedColumnGeneration
+        self._bound: WeakLearnerFamily | None = None
+        self._rng = generator_of(wanted.random_state)
+        init_rng, self._holdout_rng = self._rng.spawn(2)
+        self._init_models = InitFitter(init_rng, wanted.n_threads, self._schema.categorical)
+        if previous is not None:
+            check_continues(previous, self._schema, setup.classes, {}, wanted.divides)
+        self._listed = listing(crew, setup, has_groups)
+        if has_groups:
+            check_groups(self._listed.keys)
+        self._setup = setup = replace(setup, size=effective_size(setup, self._listed))
+        found = crew.collect(description, setup.encoding, setup, family)
+        self._coordinator_of = partial(coordinator_of, setup, found, data.columns, self._rng)
+
+    def close(self) -> None:
         self._crew.close()
 
     @property
     def has_validation(self) -> bool:
-        """True if held-out examples can stop training and fit the scale of the probabilities."""
         return VALID in self._roles.values()
 
     @property
     def is_elsewhere(self) -> bool:
-        """True if training goes on from a model that these examples alone may not have made."""
         return self.previous is not None and self.previous.model.examples != self._listed.checksum
 
     @property
     def n_examples(self) -> int:
-        """Number of training examples."""
         return self._setup.n_total
 
     @property
     def candidates(self) -> Sequence[WeakLearnerFamily]:
-        """Families that training may take in place of the one that is wanted."""
         return candidates_of(self._wanted.family, self._setup.size)
 
     has_statistics = False
@@ -168,11 +198,9 @@ class PartitionedBench:
         return shared_examples(self._crew, self._setup, self._listed)
 
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
-        """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
         return self._init_models.sample_loss(model, self._shared.problem, n)
 
     def start(self, model: InitModel | None) -> Start:
-        """Return the start of boosting from an init model, or that of the previous fit."""
         if self.previous is None:
             begin, given = self._init_models.start, model
         else:
@@ -188,7 +216,6 @@ class PartitionedBench:
     def holdout(
         self, family: WeakLearnerFamily, start: Start, learning_rate: float, encoding: str
     ) -> Iterator[HoldoutRun | None]:
-        """Provide a holdout run from a start, None if no class has an example to spare."""
         splits, seed = self._splits
         if not splits:
             yield None
@@ -204,8 +231,7 @@ class PartitionedBench:
             training = self._training(pricer, master, settings, rng)
             yield HoldoutRun([training], master.left_out_scores, y, weight)
 
-    def loop(self, start: Start, plan: Plan) -> Runner:
-        """Return the loop of the training, before its first round."""
+    def begin(self, start: Start, plan: Plan) -> Runner:
         wanted, previous = self._wanted, self.previous
         self._bind(plan.family, start)
         if self._setup.base is not None and start.base is None:
@@ -222,9 +248,8 @@ class PartitionedBench:
         training.is_followed = bool(wanted.callbacks or wanted.verbose)
         if previous is not None:
             training.resume(setup.previous, previous.history)
-        return planned_loop(
+        return self.planned_runner(
             PartitionedOutcome,
-            wanted,
             plan.because("place", self._crew.place),
             training=training,
             schema=self._schema,

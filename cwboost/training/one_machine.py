@@ -1,4 +1,4 @@
-"""The bench of a fit on one machine: data, family, generators and threads."""
+"""A fit on one machine: data, family, generators and threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from cwboost.calibration.scores import held_out_scores
-from cwboost.calibration.stopping import EarlyStopping, patience_for
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
 from cwboost.families.sealing.pricer import candidates_of
@@ -38,6 +37,7 @@ from cwboost.training.binding import Binder
 from cwboost.training.column_generation import ColumnGeneration
 from cwboost.training.leaf_boosting import LeafBoosting
 from cwboost.training.outcome import BoostingOutcome
+from cwboost.training.place import Bench
 from cwboost.training.resumption import PreviousFit, check_continues, origin_of, resume
 from cwboost.training.runner import Runner
 
@@ -49,14 +49,11 @@ class Encoded(NamedTuple):
     statistics: TargetStatistics | None
 
 
-class Bench:
-    """What a fit works with. `cwboost.dask.bench` has one of the same methods.
-
-    Use it as a context: at its end, the bench lets go of X. `previous` is the fitted model that
-    training goes on from.
-    """
+class OneMachine(Bench):
+    """The place of a fit whose examples are in the memory of this process."""
 
     def __init__(self, examples: Examples, wanted: Parameters, previous: PreviousFit | None):
+        super().__init__(wanted, previous)
         schema = examples.schema
         self._given = given_splits(wanted.cv, examples.problem)
         problem = with_blocks(examples.problem, self._given)
@@ -66,7 +63,6 @@ class Bench:
             problem, own = split_off(problem, fraction, seed, self._given)
             held_out = {VALID: own, **held_out}
         self._problem, self._schema, self._held_out = problem, schema, held_out
-        self._wanted, self.previous = wanted, previous
         self._training = LeafBoosting if wanted.divides else ColumnGeneration
         self._rng = generator_of(wanted.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
@@ -79,44 +75,34 @@ class Bench:
         if previous is not None:
             check_continues(previous, schema, problem.classes, self._constraints, wanted.divides)
 
-    def __enter__(self) -> Bench:
-        return self
-
-    def __exit__(self, kind, error, trace) -> None:
+    def close(self) -> None:
         self._problem.holder.release()
 
     @property
     def has_validation(self) -> bool:
-        """True if held-out examples can stop training and fit the scale of the probabilities."""
         return VALID in self._held_out
 
     @property
     def is_elsewhere(self) -> bool:
-        """True if training goes on from a model that these examples alone may not have made."""
         previous = self.previous
         return previous is not None and previous.model.examples != self._problem.checksum
 
     @property
     def n_examples(self) -> int:
-        """Number of training examples."""
         return len(self._problem.y)
 
     @property
     def candidates(self) -> Sequence[WeakLearnerFamily]:
-        """Families that training may take in place of the one that is wanted."""
         return candidates_of(self._wanted.family, effective_size(self._problem.weight))
 
     @property
     def has_statistics(self) -> bool:
-        """True if a column may have target statistics."""
         return len(statistical_columns(self._schema.n_categories)) > 0
 
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
-        """Return log losses on a sample of `n` examples; see `InitFitter.sample_loss`."""
         return self._init_models.sample_loss(model, self._problem, n)
 
     def start(self, model: InitModel | None) -> Start:
-        """Return the start of boosting from an init model, or that of the previous fit."""
         if self.previous is not None:
             return self._init_models.start_again(self.previous.model.base, self._problem)
         return Start() if model is None else self._init_models.start(model, self._problem)
@@ -150,8 +136,7 @@ class Bench:
         measured = np.concatenate([split.measured for split in splits])
         yield HoldoutRun(trainings, scores, problem.y[measured], problem.weight[measured])
 
-    def loop(self, start: Start, plan: Plan) -> Runner:
-        """Return the loop of the training, before its first round."""
+    def begin(self, start: Start, plan: Plan) -> Runner:
         wanted, previous = self._wanted, self.previous
         problem = replace(self._problem, base=start.scores)
         settings = replace(wanted.settings, learning_rate=plan.learning_rate)
@@ -179,9 +164,8 @@ class Bench:
             resume(training, previous, encoded.binder.problem.X(), origin)
         problem.holder.release()
         self._encoded.clear()
-        return planned_loop(
+        return self.planned_runner(
             BoostingOutcome,
-            wanted,
             plan,
             training=training,
             schema=self._schema,
@@ -242,28 +226,3 @@ class Bench:
     @made_once
     def _splits(self) -> tuple[list[Split], int]:
         return holdout_splits(self._problem, self._given, self._holdout_rng)
-
-
-def planned_loop(
-    outcome: type[BoostingOutcome], wanted: Parameters, plan: Plan, *, training, schema, **facts
-) -> Runner:
-    """Return the loop of a planned training; `facts` are the other fields of its outcome."""
-    stopping = None
-    if plan.metric is not None:
-        patience = patience_for(wanted.n_iter_no_change, plan.learning_rate)
-        stopping = EarlyStopping(plan.metric, patience)
-    return Runner(
-        training=training,
-        n_rounds=max(plan.n_rounds, training.n_rounds),
-        outcome=outcome(
-            training=training,
-            schema=replace(schema, family=plan.family),
-            wanted=wanted,
-            plan=plan,
-            early_stopping=stopping,
-            **facts,
-        ),
-        callbacks=list(wanted.callbacks),
-        early_stopping=stopping,
-        score=wanted.score,
-    )
