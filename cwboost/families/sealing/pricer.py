@@ -47,12 +47,12 @@ def bind_family(
 
 def candidates_of(family: WeakLearnerFamily, size: float) -> list[WeakLearnerFamily]:
     """Return the checked candidates of a family, see `WeakLearnerFamily.candidates`."""
-    source = family_source(family)
-    found = list(noted(lambda: f"candidates of {source}", family.candidates, size))
+    found = list(noted(lambda: f"candidates of {family_source(family)}", family.candidates, size))
     for one in found:
         if type(one) is not type(family) or one.capabilities != family.capabilities:
             raise FamilyFault(
-                f"{source}: candidates must be of its kind and capabilities, got {one!r}"
+                f"{family_source(family)}: candidates must be of its kind and capabilities, got "
+                f"{one!r}"
             )
     return found
 
@@ -164,8 +164,7 @@ class SealedPricer(Pricer):
     def _check_cells(self, division: Division) -> None:
         """Compute the cells on the sample once more."""
         known = division.cells[self.sample.rows, None]
-        where = f"cells of {self._where()}"
-        cells = noted(lambda: where, division.learners.cells, self.sample.X)
+        cells = noted(lambda: f"cells of {self._where()}", division.learners.cells, self.sample.X)
         check_array("what cells(X) returns", cells, INT32, known.shape, self.fault)
         different = np.flatnonzero(cells != known)
         if len(different):
