@@ -108,7 +108,7 @@ class CWBoostClassifier(BoostingClassifier):
         Chooses which examples the holdout run and early stopping leave out: the test part of the
         last split, in the holdout run on small data also those of up to two splits before it. With
         `TimeSeriesSplit`, the last part of time is held out. None draws by class: whole `groups`
-        of `fit`, or without these whole sets of equal rows.
+        of `fit`, or without these single rows. A splitter gets all rows, those of weight 0 too.
     n_iter_no_change : int or "auto", default="auto"
         Rounds without improvement after which early stopping stops. "auto" is
         ``15 / learning_rate``, and at least 20.
@@ -314,7 +314,7 @@ class CWBoostClassifier(BoostingClassifier):
         groups : array-like of shape (n_samples,), default=None
             Which examples belong together, such as those of one patient, as integers, text or
             dates. Whatever leaves examples out of training leaves out whole groups. Without groups,
-            rows of equal features are one, unless many repeat few and have different labels.
+            every row is left out by itself, whatever its values.
         X_val, y_val : array-likes, default=None
             Held-out examples, for early stopping and the scale of the probabilities; the history
             records their error.

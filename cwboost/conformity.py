@@ -27,7 +27,7 @@ class Conformity:
     """Calibration scores for prediction sets.
 
     Of each example, these are its class index, the probability that the model gives to that class,
-    and how many examples it counts for, in units of the ordinary weight.
+    and how many examples it counts for.
     """
 
     label: np.ndarray

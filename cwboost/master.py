@@ -30,7 +30,7 @@ REBUILD_EVERY = 64
 """Number of solves after which the pair weights are recomputed, to remove rounding drift."""
 
 SMOOTHING = 4.0
-"""Examples of ordinary weight added to either sign of a cell: sums of few examples are noise."""
+"""Examples of mean weight added to either sign of a cell: sums of few examples are noise."""
 
 LARGEST_OUTPUT = 127
 """The largest output of a graded learner; outputs are whole numbers, the others in proportion."""

@@ -9,6 +9,7 @@ from models import CLASSIFIERS, FAMILIES, paper
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
+from sklearn.utils import estimator_checks
 
 from cwboost import CWBoostClassifier
 
@@ -66,17 +67,34 @@ def test_a_weight_of_zero_is_absent(model, expected):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_a_weight_of_n_is_n_copies(model, expected):
-    copies = np.repeat(np.arange(len(Y)), COUNTS)
-    fitted = model().fit(X[copies], Y[copies])
-    np.testing.assert_array_equal(fitted.predict_proba(NEW), expected)
-    errors = model().fit(X, Y, sample_weight=WEIGHT).history_["train_error"]
-    np.testing.assert_array_equal(fitted.history_["train_error"], errors)
+COPIES = np.repeat(np.arange(len(Y)), COUNTS)
 
 
-@pytest.mark.parametrize(
-    "name", ["default", "early stopping", "mixed", *(each.__name__ for each in CLASSIFIERS)]
-)
+def leaves_nothing_out(model):
+    """Return the model without what draws rows or leaves them out."""
+    if isinstance(model, CWBoostClassifier):
+        model.set_params(
+            init=None, n_estimators=12, subsample=1.0, probability_scale=2.0, early_stopping=False
+        )
+    return model
+
+
+COPYABLE = [name for name in MODELS if "projection" not in name]  # whose directions count rows
+
+
+@pytest.mark.parametrize("name", COPYABLE)
+def test_a_weight_of_n_is_n_copies(name):
+    """Up to rounding, where no row is drawn or left out."""
+    for factor in (1.0, 0.25):
+        weighted = leaves_nothing_out(MODELS[name]()).fit(X, Y, sample_weight=factor * WEIGHT)
+        copied = leaves_nothing_out(MODELS[name]()).fit(X[COPIES], Y[COPIES])
+        expected = weighted.predict_proba(NEW)
+        np.testing.assert_allclose(copied.predict_proba(NEW), expected, rtol=0, atol=1e-7)
+        errors = weighted.history_["train_error"]
+        np.testing.assert_allclose(copied.history_["train_error"], errors, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", COPYABLE)
 def test_weights_of_categories_are_copies(name):
     """Their codes, the most frequent first, follow the weights."""
     drawn = np.random.default_rng(0)
@@ -87,12 +105,39 @@ def test_weights_of_categories_are_copies(name):
     def fitted(at, weight):
         table = pandas.DataFrame(X[at, :3]).assign(kind=pandas.Categorical(category[at]))
         table.columns = table.columns.astype(str)
-        return MODELS[name]().fit(table, Y[at], sample_weight=weight), table
+        model = leaves_nothing_out(MODELS[name]())
+        return model.fit(table, Y[at], sample_weight=weight), table
 
     weighted, table = fitted(np.arange(len(Y)), weight)
     copied, _ = fitted(np.repeat(np.arange(len(Y)), weight), None)
     np.testing.assert_array_equal(weighted.categories_[3], copied.categories_[3])
-    np.testing.assert_array_equal(weighted.predict_proba(table), copied.predict_proba(table))
+    expected = weighted.predict_proba(table)
+    np.testing.assert_allclose(copied.predict_proba(table), expected, rtol=0, atol=1e-7)
+
+
+CHECKS = [
+    estimator_checks.check_sample_weight_equivalence_on_dense_data,
+    estimator_checks.check_sample_weight_equivalence_on_sparse_data,
+]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"n_estimators": 10},
+        {"n_estimators": 25},
+        {"early_stopping": True},
+        {"probability_scale": 2.0},
+        {"weak_learner": "stump", "subsample": 1.0},
+        {"weak_learner": ["stump", "tree"], "n_estimators": 10, "subsample": 1.0},
+    ],
+    ids=str,
+)
+def test_weights_are_copies_with_given_pairs_of_rows(check, params):
+    """Of scikit-learn, which passes pairs of rows as `cv`: nothing is drawn then."""
+    check("CWBoostClassifier", CWBoostClassifier(**params))
 
 
 def test_a_common_factor_of_the_weights_is_nothing(model):

@@ -264,7 +264,7 @@ def _held_out(args, table, share: float, argument: str) -> tuple[Table, Table]:
         places = part_of(table.y, share, args.seed, groups)
     except ValueError as error:
         what = str(error)[:400]  # which lists labels as long as they are
-        raise CommandError(f"{argument} must leave examples of every class: {what}") from error
+        raise CommandError(f"{argument} must leave examples: {what}") from error
     return tuple(table.take(np.sort(part)) for part in places)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from cwboost.dask.input.chunks import joined_set
 from cwboost.dask.master import PartitionedMaster, sum_in_order
 from cwboost.fitted_model import FittedModel
 from cwboost.input.examples import VALID
+from cwboost.support.weights import size_of
 
 
 class PartitionedSets:
@@ -70,17 +72,19 @@ def left_out_master(
     """Provide the master of a holdout run on bound partitions, which are as before afterwards.
 
     It starts from the base scores of `setup` or from zero. `left_out` are places among all
-    examples; the size in `setup` is that of the others. Class indices and weights of those that are
-    left out come with it.
+    examples. Class indices and weights, without class weights, of those that are left out come with
+    it.
     """
     from_zero = setup.base is None
     (parts,) = crew.ask(("leave_out", (left_out, from_zero)))
-    masses, y, weight = zip(*parts)
+    masses, sizes, y, weight = zip(*parts)
     masses = sum_in_order(masses)
     q = (len(masses) - 1) * float(masses.sum()) / C
+    size = size_of(chain.from_iterable(sizes))
+    y = np.concatenate(y)
+    weight = np.concatenate(weight) / setup.class_weight[y]
     try:
-        master = PartitionedMaster(crew, replace(setup, masses=masses, q=q))
-        yield master, np.concatenate(y), np.concatenate(weight)
+        yield PartitionedMaster(crew, replace(setup, masses=masses, q=q, size=size)), y, weight
     finally:
         crew.ask(("leave_out", ([], False)))
         crew.forget()

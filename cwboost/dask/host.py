@@ -30,7 +30,7 @@ class Setup:
     exponent: int  # weights are divided by this power of two
     q: float
     masses: np.ndarray  # sum of the scaled example weights of every class
-    size: float  # number of examples of ordinary weight that weigh as much as all
+    size: float  # number of examples that the weights stand for
     counts: dict  # examples of positive weight per class, by training partition, in their order
     base: BaseScores | None = None
     # Rows of the examples that the init model was fitted on, and their base scores without their

@@ -12,8 +12,7 @@ from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk, joined
 from cwboost.dask.listing import Listing
 from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
-from cwboost.input.groups import keys_of
-from cwboost.input.problem import Holder, Problem, keys_if_shared
+from cwboost.input.problem import Holder, Problem
 from cwboost.input.splits import N_FOLDS
 from cwboost.support.samples import evenly_spaced
 
@@ -36,43 +35,43 @@ class SharedExamples:
 
 
 class PartitionExamples(NamedTuple):
-    """Examples of a partition: places among all, rows of the partition, features, weights, keys."""
+    """Examples of a partition: places among all, rows in it, features, weights, groups."""
 
     places: np.ndarray
     rows: np.ndarray
     X: Any
     weight: np.ndarray
-    keys: np.ndarray
+    groups: np.ndarray | None
 
 
-def shared_examples(crew: Crew, setup: Setup, found: Listing) -> SharedExamples:
+def shared_examples(crew: Crew, setup: Setup, found: Listing | None) -> SharedExamples:
     """Fetch examples from all partitions, a few of every class among them.
 
-    Of many examples some of which belong together, these are whole groups, unless there are few.
+    Of many examples in groups, these are whole groups, unless there are few.
     """
     counts = setup.class_counts
     starts = np.cumsum(counts) - counts
     wanted = evenly_spaced(setup.n_total, MOST)
-    if len(wanted) < setup.n_total and (whole := found.whole_groups(setup, MOST)) is not None:
-        wanted = whole[evenly_spaced(len(whole), MOST)]
+    if len(wanted) < setup.n_total and found is not None:
+        whole = found.whole_groups(setup, MOST)
+        wanted = wanted if whole is None else whole[evenly_spaced(len(whole), MOST)]
     few = [start + evenly_spaced(count, N_FOLDS) for start, count in zip(starts, counts)]
     wanted = np.union1d(wanted, np.concatenate(few))
     parts = crew.collect(examples_of, setup.encoding, setup, wanted)
-    places, _, X, weight, keys = zip(*parts.values())
+    places, _, X, weight, groups = zip(*parts.values())
     order = np.argsort(np.concatenate(places))
     y = setup.classes_at(wanted).astype(np.int64)
-    holder = Holder(joined(X))
-    if keys_if_shared(found.keys) is None:
-        holder.keys = np.arange(len(order), dtype=np.uint64)  # also rows that repeat few
-    else:
-        holder.keys = np.concatenate(keys)
+    labels = setup.classes[y][np.argsort(order)]
+    groups = None if found is None else np.concatenate(groups)
+    weight = np.concatenate(weight)[order]
     problem = Problem(
-        holder,
+        Holder(joined(X), labels, groups),
         rows=order,
         y=y,
         classes=setup.classes,
         counts=np.bincount(y),
-        weight=np.concatenate(weight)[order],
+        weight=weight,
+        row_weight=weight,
     )
     return SharedExamples(problem, {index: part.rows for index, part in parts.items()})
 
@@ -94,5 +93,5 @@ def examples_of(chunk: Chunk, setup: Setup, wanted: np.ndarray) -> PartitionExam
     places = setup.places_of(chunk.index)
     rows = np.flatnonzero(np.isin(places, wanted))
     at = by_class[rows]
-    X, groups = chunk.X[at], None if chunk.groups is None else chunk.groups[at]
-    return PartitionExamples(places[rows], rows, X, weight[rows], keys_of(X, groups))
+    groups = None if chunk.groups is None else chunk.groups[at]
+    return PartitionExamples(places[rows], rows, chunk.X[at], weight[rows], groups)

@@ -21,6 +21,7 @@ from cwboost.families.sealing.pricer import check_division
 from cwboost.families.sealing.sample import read_only
 from cwboost.input.problem import LEFT_OUT
 from cwboost.solvers.row_sampling import sampled
+from cwboost.support.weights import parts_of_size
 from cwboost.training.resumption import LEARNERS_PER_CHUNK
 
 KEY_BYTES = 8
@@ -140,7 +141,8 @@ class Partition:
     def leave_out(self, places, from_zero: bool) -> tuple:
         """Start again without columns, and next to no weight at `places` of all examples.
 
-        Return the sum of the weights of each class, and classes and former weights at the places.
+        Return the sum of the weights of each class, parts of the effective size of the others, and
+        classes and former weights at the places.
         """
         self._left_out = np.flatnonzero(np.isin(self._places, places))
         weight = self.weight.copy()
@@ -149,7 +151,9 @@ class Partition:
         self.drop_columns()
         sums = np.array([part.sum() for part in np.split(weight, np.cumsum(self.counts)[:-1])])
         y = np.repeat(np.arange(len(self.counts)), self.counts)
-        return sums, y[self._left_out], self.weight[self._left_out]
+        kept = np.delete(self.weight, self._left_out)
+        parts = [parts_of_size(kept)] if len(kept) else []
+        return sums, parts, y[self._left_out], self.weight[self._left_out]
 
     def drop_base(self) -> None:
         """Start again from zero in place of the base scores."""

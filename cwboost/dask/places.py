@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,10 +19,16 @@ from cwboost.dask.initial import SharedExamples, sample_of_partitions, shared_ex
 from cwboost.dask.input.chunks import report
 from cwboost.dask.input.collections import sources
 from cwboost.dask.input.encoding import Columns, columns_of
-from cwboost.dask.listing import effective_size, listing, splits
+from cwboost.dask.listing import listing, splits
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.one_worker import Job, following_runner
-from cwboost.dask.problem import coordinator_of, description, shared_encoding, shared_problem
+from cwboost.dask.problem import (
+    coordinator_of,
+    description,
+    digest,
+    shared_encoding,
+    shared_problem,
+)
 from cwboost.dask.training import (
     PartitionedColumnGeneration,
     PartitionedLeafBoosting,
@@ -44,6 +51,7 @@ from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.plan import Plan
 from cwboost.support.checks import checked_random_state
 from cwboost.support.clock import Clock
+from cwboost.support.weights import size_of
 from cwboost.training.outcome import BoostingOutcome
 from cwboost.training.place import Bench, Place
 from cwboost.training.resumption import PreviousFit, check_continues
@@ -164,10 +172,12 @@ class Partitions(Bench):
         self._init_models = InitFitter(init_rng, wanted.n_threads, self._schema.categorical)
         if previous is not None:
             check_continues(previous, self._schema, setup.classes, {}, wanted.divides)
-        self._listed = listing(crew, setup, has_groups)
-        if has_groups:
+        self._listed = listing(crew, setup) if has_groups else None
+        if self._listed is not None:
             check_groups(self._listed.keys)
-        self._setup = setup = replace(setup, size=effective_size(setup, self._listed))
+        digests = [own for _, own in sorted(crew.collect(digest, setup.encoding, setup).items())]
+        self._checksum = zlib.crc32(np.array([own for _, own in digests]).tobytes())
+        self._setup = setup = replace(setup, size=size_of(parts for parts, _ in digests))
         found = crew.collect(description, setup.encoding, setup, family)
         self._coordinator_of = partial(coordinator_of, setup, found, data.columns, self._rng)
 
@@ -180,7 +190,7 @@ class Partitions(Bench):
 
     @property
     def is_elsewhere(self) -> bool:
-        return self.previous is not None and self.previous.model.examples != self._listed.checksum
+        return self.previous is not None and self.previous.model.examples != self._checksum
 
     @property
     def n_examples(self) -> int:
@@ -223,8 +233,7 @@ class Partitions(Bench):
         self._bind(family, start)
         settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
         left_out, base = splits[0].left_out, None if start.base is None else self._setup.base
-        size = effective_size(self._setup, self._listed, left_out)
-        setup = replace(self._setup, base=base, size=size)
+        setup = replace(self._setup, base=base)
         rng = np.random.default_rng(seed)
         with left_out_master(self._crew, setup, settings.C, left_out) as (master, y, weight):
             pricer = PartitionedPricer(master, family, rng)
@@ -256,7 +265,7 @@ class Partitions(Bench):
             classes=classes,
             base=start.base,
             constraints={},
-            examples=None if self.is_elsewhere else self._listed.checksum,
+            examples=None if self.is_elsewhere else self._checksum,
             origin=None,
             statistics=None,
             columns=None,

@@ -9,8 +9,8 @@ from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared
 from cwboost.families.contract import BindContext
 from cwboost.families.partitioned import Coordinator
 from cwboost.input.categories import in_order_of
-from cwboost.input.problem import PRODUCT, check_classes, class_factors
-from cwboost.support.weights import check_total
+from cwboost.input.problem import PRODUCT, check_classes, checksum_of, class_factors
+from cwboost.support.weights import check_total, parts_of_size
 
 
 def shared_problem(reports, encoding, C, class_weight) -> Setup:
@@ -44,6 +44,17 @@ def shared_problem(reports, encoding, C, class_weight) -> Setup:
         size=float(used[kept].sum()),
         counts=of_partition,
     )
+
+
+def digest(chunk: Chunk, setup: Setup) -> tuple | None:
+    """Return parts of the effective size and a checksum of a training partition with examples."""
+    if chunk.index not in setup.counts:
+        return None
+    rows, label, _ = setup.used_rows(chunk)
+    if not len(rows):
+        return None
+    counts = np.bincount(label, minlength=len(setup.classes))
+    return parts_of_size(chunk.weights()[rows]), checksum_of(chunk.X, rows, counts)
 
 
 def description(chunk: Chunk, setup: Setup, family):

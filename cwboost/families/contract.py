@@ -98,10 +98,10 @@ class BindContext:
     weight : ndarray of shape (n_samples,), dtype float64, or None, default=None
         Weight of each example, > 0; None for ones.
     size : float or None, default=None
-        Number of examples of ordinary weight that weigh as much as all; None for `n_samples`. The
-        same for all trainings of a fit, also if some examples of a holdout run have next to no
-        weight. Sizes that depend on the number of examples, such as the depth of a tree, should
-        follow it: a weight of 2 then means two copies.
+        Number of examples that the weights stand for; None for `n_samples`. The same for all
+        trainings of a fit, also if some examples of a holdout run have next to no weight. Sizes
+        that depend on the number of examples, such as the depth of a tree, should follow it: a
+        weight of 2 then means two copies.
     feature_names : tuple of str or None, default=None
         Names of the columns of X, if the caller's X has names.
     monotonic : ndarray of shape (n_targets, n_features), dtype int8, or None, default=None

@@ -1,4 +1,4 @@
-"""The training data as boosting takes them: checked, without copies, sorted by class."""
+"""The training data as boosting takes them: checked, sorted by class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from cwboost.families.discovery import check_capabilities
-from cwboost.input.groups import MULTIPLIER, keys_of, keys_of_rows, mixed, repeat_few
+from cwboost.input.groups import (
+    keys_of_groups,
+    shared,
+)
 from cwboost.input.labels import shown
 from cwboost.master import RestrictedMaster
 from cwboost.support.checks import unmasked
@@ -21,6 +24,9 @@ LEFT_OUT = 2.0**-100
 """Factor of the weights of examples that a holdout run leaves out: they count nothing, but their
 scores are followed."""
 
+CHUNK = 2**17
+"""Numbers of a matrix that a checksum takes at a time: they stay in the cache."""
+
 PRODUCT = "sample_weight times class_weight"
 """What messages call the weights of examples, if both are given."""
 
@@ -28,32 +34,28 @@ PRODUCT = "sample_weight times class_weight"
 class Holder:
     """Holds a matrix until it is released, for all who share the holder.
 
-    `groups` are the groups of its rows as they were given, None if there are none.
+    `y` are the labels of its rows and `groups` their groups, as they were given, None if there are
+    none; `keys` are those of the groups.
     """
 
-    def __init__(self, X, groups: np.ndarray | None = None):
-        self.X, self.groups = X, groups
-
-    @made_once
-    def keys(self) -> np.ndarray:
-        """A key per row, equal in a group; without groups, equal rows are one."""
-        return keys_of(self.X, self.groups)
+    def __init__(self, X, y: np.ndarray, groups=None):
+        self.X, self.y = X, y
+        self.groups = None if groups is None else np.asarray(unmasked(groups))
+        self.keys = None if groups is None else keys_of_groups(self.groups, X.shape[0])
 
     def release(self) -> None:
         self.X = None
-        self.__dict__.pop("keys", None)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Checked training data: distinct examples of positive weight, sorted by class.
+    """Checked training data: the examples of positive weight, sorted by class.
 
-    Equal rows of one class and group are one example, which has the sum of their weights, unless
-    many rows repeat few. The examples are the `rows` of the matrix in `holder`, in this order. `y`
-    are indices of `classes`, `counts` the numbers of each, `weight` has a mean between 1/2 and 1,
-    `base`, (n_samples, n_classes), are out-of-sample base scores, and `blocks` the numbers of the
-    given splits that test the examples, -1 for none. `checksum` is that of all rows and labels that
-    were given, also of those that are split off, in any order.
+    The examples are the `rows` of the matrix in `holder`, in this order. `y` are indices of
+    `classes`, `counts` the numbers of each, `weight` has a mean between 1/2 and 1 and holds the
+    class weights, `row_weight` does not, `base`, (n_samples, n_classes), are out-of-sample base
+    scores, and `blocks` the numbers of the given splits that test the examples, -1 for none.
+    `checksum` is that of all rows and labels that were given, also of those that are split off.
     """
 
     holder: Holder
@@ -62,6 +64,7 @@ class Problem:
     classes: np.ndarray
     counts: np.ndarray
     weight: np.ndarray
+    row_weight: np.ndarray
     base: np.ndarray | None = None
     blocks: np.ndarray | None = None
     checksum: int = 0
@@ -69,7 +72,8 @@ class Problem:
     @made_once
     def groups(self) -> np.ndarray | None:
         """Keys of the examples, equal for those that stay together; None if all are alone."""
-        return keys_if_shared(self.holder.keys[self.rows])
+        keys = self.holder.keys
+        return None if keys is None else shared(keys[self.rows])
 
     def X(self, at=slice(None)):
         """Return a copy of the examples, or of those at some places."""
@@ -83,6 +87,7 @@ class Problem:
             y=self.y[at],
             counts=np.bincount(self.y[at], minlength=len(self.counts)),
             weight=self.weight[at],
+            row_weight=self.row_weight[at],
             base=None if self.base is None else self.base[at],
             blocks=None if self.blocks is None else self.blocks[at],
         )
@@ -96,12 +101,6 @@ class Problem:
     def master(self, C: float, n_threads: int, shared: bool = False) -> RestrictedMaster:
         """Return the restricted master of the examples, still without columns."""
         return RestrictedMaster(self.counts, C, self.weight, n_threads, shared, self.base)
-
-
-def keys_if_shared(keys) -> np.ndarray | None:
-    """Return keys of examples, None if they are distinct."""
-    in_order = np.sort(keys)
-    return keys if (in_order[1:] == in_order[:-1]).any() else None
 
 
 def check_groups(keys) -> None:
@@ -121,7 +120,7 @@ def check_classes(classes) -> None:
 
 def sort_by_class(X, y, weight, class_weight, groups=None) -> Problem:
     """Return checked examples sorted by class, without those of weight zero."""
-    weight = np.ones(X.shape[0]) if weight is None else weight
+    weight = own = np.ones(X.shape[0]) if weight is None else weight
     check_total(weight)
     if class_weight is not None:
         labels, index = np.unique(y, return_inverse=True)
@@ -132,38 +131,35 @@ def sort_by_class(X, y, weight, class_weight, groups=None) -> Problem:
     used = np.flatnonzero(weight > 0)
     classes, encoded = np.unique(y[used], return_inverse=True)
     check_classes(classes)
-    holder = Holder(X, None if groups is None else np.asarray(unmasked(groups)))
+    holder = Holder(X, y, groups)
     if groups is not None:
         check_groups(holder.keys[used])
-    order, weight, checksum = _distinct(holder, used, encoded, weight[used])
-    encoded = encoded[order]
+    order = np.argsort(encoded, kind="stable")
+    rows = used[order]
+    weight = near_one(weight[rows])
     return Problem(
         holder=holder,
-        rows=used[order],
-        y=encoded.astype(np.int64),
+        rows=rows,
+        y=encoded[order].astype(np.int64),
         classes=classes,
         counts=np.bincount(encoded, minlength=len(classes)),
-        weight=near_one(weight),
-        checksum=checksum,
+        weight=weight,
+        row_weight=weight if class_weight is None else near_one(own[rows]),
+        checksum=checksum_of(X, rows, np.bincount(encoded)),
     )
 
 
-def _distinct(holder: Holder, rows, y, weight) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the places of distinct examples among some rows, by class, weights and checksum."""
-    keys = holder.keys if holder.groups is None else keys_of_rows(holder.X) ^ holder.keys
-    same = keys[rows] + y.astype(np.uint64)
-    distinct, first, which = np.unique(same, return_index=True, return_inverse=True)
-    if holder.groups is None and repeat_few(keys[rows], distinct, len(rows)):
-        holder.keys = np.arange(len(keys), dtype=np.uint64)
-        first = which = np.arange(len(rows))
-    order = np.sort(first)
-    order = order[np.argsort(y[order], kind="stable")]
-    return order, np.bincount(which, weight)[which[order]], checksum_of(distinct)
-
-
-def checksum_of(keys) -> int:
-    """Return the checksum of distinct examples, by their keys, in any order."""
-    return int(mixed(keys, MULTIPLIER).sum())
+def checksum_of(X, rows, counts) -> int:
+    """Return a checksum of a matrix, in any memory order, and of the rows of each class."""
+    crc = zlib.crc32(rows.tobytes() + counts.tobytes())
+    if sparse.issparse(X):
+        for part in (X.data, X.indices, X.indptr):
+            crc = zlib.crc32(np.ascontiguousarray(part), crc)
+        return crc
+    step = max(1, CHUNK // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        crc = zlib.crc32(np.ascontiguousarray(X[start : start + step]), crc)
+    return crc
 
 
 def class_factors(class_weight, labels, totals) -> np.ndarray:
@@ -190,13 +186,9 @@ def class_factors(class_weight, labels, totals) -> np.ndarray:
 
 def fingerprint(problem: Problem) -> int:
     """Return a checksum of the training data."""
-    X = problem.X()
-    parts = (X.data, X.indices, X.indptr) if hasattr(X, "indptr") else (X,)
     base = b"" if problem.base is None else problem.base.tobytes()
-    crc = zlib.crc32(problem.weight.tobytes() + problem.counts.tobytes() + base)
-    for part in parts:
-        crc = zlib.crc32(np.ascontiguousarray(part).data, crc)
-    return crc
+    parts = problem.rows.tobytes(), problem.counts.tobytes(), problem.weight.tobytes(), base
+    return zlib.crc32(b"".join(parts), problem.checksum)
 
 
 def check_missing(X, family) -> None:

@@ -5,8 +5,8 @@
 - `cross_fitting`: the scores of init models without an example's own label;
 - `part_of`: the command line's validation and held-out examples.
 
-Examples of a group stay together; without groups, those of equal features do. A splitter of
-scikit-learn replaces the draw.
+Examples of a group stay together; without groups, every row is an example of its own, whatever its
+values. A splitter of scikit-learn replaces the draw.
 """
 
 import math
@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from cwboost.input.checks import generator_of
@@ -91,22 +91,19 @@ def listed(keys, n_samples: int, most: int = MOST_LISTED) -> np.ndarray:
 
 
 def part_of(y, share: float, random_state, groups=None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the examples without a share of each class, ascending, and the share.
+    """Return the examples without a share of each class, and the share, both ascending.
 
     Raises ValueError if there is no such share.
     """
+    y, rng = np.unique(y, return_inverse=True)[1], generator_of(random_state)
     if groups is None:
-        kept, held = train_test_split(
-            np.arange(len(y)), test_size=share, stratify=y, random_state=random_state
-        )
-        return np.sort(kept), held
-    seed = int(generator_of(random_state).integers(2**63))
-    parts = _parts(np.unique(y, return_inverse=True)[1], groups, share, seed)
+        held = np.argsort(y, kind="stable")[_drawn(np.bincount(y), share, rng)]
+        parts = [np.sort(held)] if len(held) else []
+    else:
+        parts = _parts(y, groups, share, int(rng.integers(2**63)))
     if not parts:
-        raise ValueError("no class has a group to spare")
-    kept = np.ones(len(y), dtype=bool)
-    kept[parts[0]] = False
-    return np.flatnonzero(kept), parts[0]
+        raise ValueError(f"no class has a {'row' if groups is None else 'group'} to spare")
+    return np.setdiff1d(np.arange(len(y)), parts[0], assume_unique=True), parts[0]
 
 
 def split_off(
@@ -120,32 +117,15 @@ def split_off(
         left_out, held = last_splits(splits, problem)[-1]
         kept = np.setdiff1d(np.arange(len(problem.y)), left_out, assume_unique=True)
     else:
-        kept, held = _drawn_off(problem, fraction, random_state)
-    weight = None if (problem.weight == problem.weight[0]).all() else problem.weight[held]
+        try:
+            kept, held = part_of(problem.y, fraction, random_state, problem.groups)
+        except ValueError as error:
+            raise ValueError(
+                f"early_stopping must hold out examples, but {error}: pass X_val and y_val"
+            ) from error
+    weight = problem.row_weight
+    weight = None if (weight == weight[0]).all() else weight[held]
     return problem.take(kept), HeldOut(problem.X(held), problem.y[held], weight)
-
-
-def _drawn_off(problem: Problem, fraction: float, random_state):
-    if (alone := problem.classes[problem.counts == 1]).size:
-        raise ValueError(
-            "early_stopping holds out examples of every class, but of class "
-            f"{alone[0]!s} there is only one; pass X_val and y_val"
-        )
-    n_samples = len(problem.y)
-    n_held = math.ceil(fraction * n_samples)
-    if min(n_held, n_samples - n_held) < (n_classes := len(problem.classes)):
-        raise ValueError(
-            f"validation_fraction must hold out and leave one example of each of {n_classes} "
-            f"classes; {fraction} of {n_samples} examples are {n_held}: change it, or pass X_val "
-            "and y_val"
-        )
-    try:
-        return part_of(problem.y, fraction, random_state, problem.groups)
-    except ValueError as error:
-        raise ValueError(
-            f"groups must let early_stopping hold out {fraction} of the examples, but {error}: "
-            "pass X_val and y_val"
-        ) from error
 
 
 def cross_fitting(problem: Problem, seed: int) -> tuple[np.ndarray, bool]:
@@ -170,16 +150,18 @@ def cross_fitting(problem: Problem, seed: int) -> tuple[np.ndarray, bool]:
 
 def _draws(counts, share: float, rng) -> list[np.ndarray]:
     """Return examples drawn by class, once or more."""
-    sizes = np.rint(share * counts).astype(int)
-    if not sizes.any():
+    first = _drawn(counts, share, rng)
+    if not len(first):
         return []
-    classes = list(zip(np.cumsum(counts) - counts, counts, sizes))
+    return [first, *(_drawn(counts, share, rng) for _ in range(_n_splits(len(first)) - 1))]
 
-    def draw() -> np.ndarray:
-        own = [start + rng.permutation(count)[:size] for start, count, size in classes]
-        return np.sort(np.concatenate(own))
 
-    return [draw() for _ in range(_n_splits(sizes.sum()))]
+def _drawn(counts, share: float, rng) -> np.ndarray:
+    """Return examples drawn by class, ascending: one at least of a class that has two or more."""
+    sizes = np.clip(np.rint(share * counts).astype(int), 1, np.maximum(counts - 1, 0))
+    starts = np.cumsum(counts) - counts
+    own = [start + rng.permutation(n)[:size] for start, n, size in zip(starts, counts, sizes)]
+    return np.sort(np.concatenate(own))
 
 
 def _n_splits(n_left_out: int) -> int:
@@ -238,48 +220,40 @@ def check_splitter(cv) -> None:
 
 
 def given_splits(cv, problem: Problem) -> list[Split]:
-    """Return the splits of the parameter `cv`, none for None.
-
-    A splitter sees the examples of positive weight in the order of the rows; given rows are of all.
-    """
+    """Return the splits of the parameter `cv`, none for None: those of the examples in its rows."""
     if cv is None:
         return []
-    in_order = np.argsort(problem.rows)
-    rows = problem.rows[in_order]
-    pairs = _pairs(cv, problem.classes[problem.y[in_order]], problem.holder, rows)
-    # Their places among the examples, which are sorted by class.
+    rows, pairs = problem.rows, _pairs(cv, problem.holder)
     found = [(~np.isin(rows, train), np.isin(rows, test)) for train, test in pairs]
-    return [Split(np.sort(in_order[out]), np.sort(in_order[at])) for out, at in found]
+    return [Split(np.flatnonzero(out), np.flatnonzero(at)) for out, at in found]
 
 
-def _pairs(cv, y, holder: Holder, rows) -> list[tuple[np.ndarray, np.ndarray]]:
+def _pairs(cv, holder: Holder) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the training and test rows of each split, checked.
 
-    A splitter sees some `rows`, of the labels `y`; given pairs are of all rows.
+    They are of all rows, in the order of the user: a splitter may know more of these.
     """
-    is_splitter = hasattr(cv, "split")
-    if is_splitter:
-        n_rows, groups = len(rows), _groups_for(cv, holder, rows)
+    n_rows = holder.X.shape[0]
+    if hasattr(cv, "split"):
         try:
-            found = list(cv.split(rows[:, None], y, groups))
+            found = list(cv.split(np.arange(n_rows)[:, None], holder.y, _groups_for(cv, holder)))
         except ValueError as error:
-            raise ValueError(f"cv must be able to split the examples: {error}") from error
+            raise ValueError(f"cv must be able to split the rows: {error}") from error
     else:
-        n_rows, found = holder.X.shape[0], list(cv)
+        found = list(cv)
     if not found:
         raise ValueError("cv must yield at least one split, got none")
-    pairs = [_checked_pair(k, pair, n_rows) for k, pair in enumerate(found)]
-    return [(rows[train], rows[test]) for train, test in pairs] if is_splitter else pairs
+    return [_checked_pair(k, pair, n_rows) for k, pair in enumerate(found)]
 
 
-def _groups_for(splitter, holder: Holder, rows):
-    """Return the groups of some rows for a splitter, None if it takes none, which it would warn of.
+def _groups_for(splitter, holder: Holder):
+    """Return the groups of the rows for a splitter, None if it takes none, which it would warn of.
 
     A splitter that is not scikit-learn's may take them.
     """
     is_known = type(splitter).__module__.startswith("sklearn.")
     takes = get_routing_for_object(splitter).consumes("split", ["groups"])
-    return None if holder.groups is None or (is_known and not takes) else holder.groups[rows]
+    return None if is_known and not takes else holder.groups
 
 
 def _checked_pair(k: int, pair, n_rows: int) -> tuple[np.ndarray, np.ndarray]:

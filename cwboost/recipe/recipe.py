@@ -132,6 +132,8 @@ def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:
         return Start(), "the method of the paper, correction='total', starts from zero"
     if clock.left <= 0:
         return Start(), "the time limit is past"
+    if bench.n_examples < at.FEWEST:
+        return Start(), f"there are fewer than {at.FEWEST} examples"
     model = resolve_init(at.DEFAULT_INIT)
     began = clock.seconds
     loss, of_shares = bench.init_loss(model, at.SAMPLE)

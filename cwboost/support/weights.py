@@ -7,6 +7,12 @@ from cwboost.support.checks import unmasked
 ABSENT = 1e-6
 """Examples of less than this fraction of the mean weight are as good as absent."""
 
+PARTS = 2520
+"""Parts of the least weight that others may be multiples of: halves, thirds, up to tenths."""
+
+MOST_PARTS, ROUNDING = 2.0**33, 1e-12
+"""Largest number of these parts, and relative error, that tell whole numbers from others."""
+
 
 def check_weight(weight, n_samples: int, name: str = "sample_weight"):
     """Check the weights of examples; return them as float64, None if there are none."""
@@ -46,13 +52,38 @@ def check_relative(weight, n_samples: int, name: str = "sample_weight"):
 
 
 def effective_size(weight: np.ndarray) -> float:
-    """Return how many examples of ordinary weight, the median, weigh as much as all.
+    """Return how many examples weights stand for; a common factor of all does not change it.
 
-    A weight is a count: the size grows with the weights of a few examples as with copies of them.
-    A common factor of all weights does not change it.
+    Weights that are multiples of one number are counts: the size is that of their copies. Other
+    weights have the effective sample size of Kish (1965), (sum w)^2 / sum w^2.
     """
-    ordinary = np.median(weight[weight > ABSENT * weight.mean()])
-    return float(weight.sum() / ordinary)
+    return size_of([parts_of_size(weight)])
+
+
+def parts_of_size(weight: np.ndarray) -> tuple[float, float, float]:
+    """Return sum, sum of squares and `unit_of` of the weights of some of the examples."""
+    weight = weight[weight > ABSENT * weight.mean()]
+    return float(weight.sum()), float(np.square(weight).sum()), unit_of(weight)
+
+
+def size_of(parts) -> float:
+    """Return the effective size of the weights of all examples, of which these are parts."""
+    totals, squares, units = map(np.array, zip(*parts))
+    unit = unit_of(units) if units.all() else 0.0
+    return float(totals.sum() / unit if unit else totals.sum() ** 2 / squares.sum())
+
+
+def unit_of(weight: np.ndarray) -> float:
+    """Return the largest number of which all of some weights are multiples, 0 if there is none."""
+    least = float(weight.min())
+    parts = weight / least
+    if (parts == 1.0).all():
+        return least
+    parts *= PARTS
+    whole = np.rint(parts)
+    if whole.max() > MOST_PARTS or (np.abs(parts - whole) > ROUNDING * whole).any():
+        return 0.0
+    return least * float(np.gcd.reduce(whole.astype(np.int64))) / PARTS
 
 
 def near_one(weight: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ class Binder:
         constraints: Mapping[str, Any] = MappingProxyType({}),
         releases: bool = False,
     ):
-        self.size, self.problem = effective_size(problem.weight), problem
+        self.size, self.problem = effective_size(problem.row_weight), problem
         self._schema = schema
         self._n_targets, self._n_threads = n_targets, n_threads
         self._constraints = constraints

@@ -134,7 +134,7 @@ class OneMachine(Bench):
             return np.concatenate(parts)
 
         measured = np.concatenate([split.measured for split in splits])
-        yield HoldoutRun(trainings, scores, problem.y[measured], problem.weight[measured])
+        yield HoldoutRun(trainings, scores, problem.y[measured], problem.row_weight[measured])
 
     def begin(self, start: Start, plan: Plan) -> Runner:
         wanted, previous = self._wanted, self.previous

@@ -66,7 +66,7 @@ def refitted(
     for _, rows in left_out:
         scores = scores[rows]
         scores[:, known] = masters[1].scores_of(rows)
-        y, weight = known[problem.y[rows]], problem.weight[rows]
+        y, weight = known[problem.y[rows]], problem.row_weight[rows]
         model = calibrated(model, scores, y, weight, fits_scale)
     return model
 

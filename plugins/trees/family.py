@@ -54,9 +54,9 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         Largest number of leaves, at least 2: the node of largest gain is split first, until the
         tree has this number of leaves. None splits nodes depth first, without a limit.
     min_leaf_weight : float or "auto", default="auto"
-        Least sum of the absolute pair weights in a leaf, as a multiple of their mean for an example
-        of ordinary weight: a leaf of average examples has at least this number of them, one of
-        examples that are hard to classify fewer. "auto" is 20, with less than 500 examples a
+        Least sum of the absolute pair weights in a leaf, as a multiple of their mean per example:
+        a leaf of average examples has at least this number of them, one of examples that are hard
+        to classify fewer. "auto" is 20, with less than 500 examples a
         25th of their number.
     max_features : int, float, "sqrt", "auto" or None, default="auto"
         Number of features drawn at each node among those that vary there: an int is that number,

@@ -191,7 +191,7 @@ REFUSED = [
     (FIRST | {"init": "kernel"}, TWO, "init must be 'auto' or None with monotonic_cst"),
     (SPLIT, {"groups": [1] * N}, r"^groups must hold at least two groups \(of positive .*, got 1"),
     (SPLIT | {"cv": 5}, {}, "^cv must be None, a splitter .*, or pairs of .* rows, got 5"),
-    (SPLIT | {"cv": GroupKFold(3)}, {}, "^cv must be able to split the examples: .*groups"),
+    (SPLIT | {"cv": GroupKFold(3)}, {}, "^cv must be able to split the rows: .*groups"),
     (SPLIT | {"cv": [([0, 1, 2], [2, 3])]}, {}, "^cv must yield .* without a common one, got 1 in"),
     (SPLIT | {"cv": [([0, 1], [N])]}, {}, "^cv must yield rows from 0 to 59, got 60"),
     (SPLIT | {"cv": [([0], [1])]}, {}, "^cv must leave every class in the training rows of its l"),
@@ -288,12 +288,10 @@ def test_more_rounds_than_the_model_has():
             getattr(model, method)(X, n_estimators=2.5)
 
 
-def test_early_stopping_needs_two_examples_of_each_class():
+def test_early_stopping_holds_out_and_leaves_a_row_of_each_class_that_has_two():
     y = np.where(np.arange(N) == 7, 99, Y)
-    model = paper(n_estimators=4, early_stopping=True)
-    with pytest.raises(ValueError, match="of class 99 there is only one; pass X_val"):
-        model.fit(X, y)
-    assert model.fit(X, y, X_val=X, y_val=y).n_iter_ <= 4
-    for fraction, n_held in ((0.01, 1), (0.995, 60)):
-        with pytest.raises(ValueError, match=f"{fraction} of 60 examples are {n_held}: change"):
-            model.set_params(validation_fraction=fraction).fit(X, Y)
+    for fraction in (0.01, 0.1, 0.995):
+        model = paper(n_estimators=4, early_stopping=True, validation_fraction=fraction)
+        assert model.fit(X, y).classes_[-1] == 99
+    with pytest.raises(ValueError, match="no class has a row to spare: pass X_val and y_val"):
+        model.fit(X[:3], [0, 1, 2])

@@ -1,4 +1,4 @@
-"""Groups and copies stay together in everything that leaves examples out of training."""
+"""Groups stay together in everything that leaves examples out of training; values do not decide."""
 
 import ast
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    PredefinedSplit,
     StratifiedGroupKFold,
     TimeSeriesSplit,
 )
@@ -18,8 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 import cwboost
 from cwboost import CWBoostClassifier
 from cwboost.input import splits
-from cwboost.input.groups import keys_of_groups, keys_of_rows
-from cwboost.input.problem import sort_by_class
+from cwboost.input.groups import keys_of_groups
 from cwboost.training import one_machine, refitting
 
 N_GROUPS, OF_GROUP = 40, 6
@@ -96,16 +95,17 @@ def test_groups_are_never_on_both_sides(grouped, seen, road):
 
 
 @pytest.mark.parametrize("road", ROADS)
-@pytest.mark.parametrize("form", [np.asarray, np.float32], ids=["float64", "float32"])
-def test_copies_are_never_on_both_sides(grouped, seen, road, form):
+def test_values_do_not_decide_who_is_left_out(grouped, seen, road):
+    """Equal rows are different examples: a table of one row, many times, is left out by row."""
     X, y, _ = grouped
-    X[:, 0] = np.arange(len(X))
-    Recorder.pairs = seen
-    X, y = form(np.repeat(X[:120], 2, axis=0)), np.repeat(y[:120], 2)
-    ROADS[road](X, y)
-    assert seen
-    for kept, left_out in seen:
-        assert not np.isin(left_out, kept).any()
+    number = np.arange(len(y)) * 1.0
+    for others in (X[:, 1:], np.zeros((len(y), 3))):
+        ROADS[road](np.column_stack([number, others]), y)
+    distinct, equal = seen[: len(seen) // 2], seen[len(seen) // 2 :]
+    assert distinct
+    for one, other in zip(distinct, equal, strict=True):
+        for rows, again in zip(one, other, strict=True):
+            np.testing.assert_array_equal(rows, again)
 
 
 def test_nothing_else_divides_examples():
@@ -128,43 +128,6 @@ def test_nothing_else_divides_examples():
                 assert names <= allowed.get(name, set()), name
 
 
-def test_copies_in_a_group_are_weights(grouped):
-    X, y, groups = grouped
-    count = np.arange(len(y)) % 3 + 1
-    copies = np.repeat(np.arange(len(y)), count)
-    one = CWBoostClassifier(**SMALL).fit(X, y, 1.0 * count, groups=groups)
-    other = CWBoostClassifier(**SMALL).fit(X[copies], y[copies], groups=groups[copies])
-    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
-
-
-def test_copies_in_two_groups_are_two_examples(grouped):
-    """Groups state what is independent: equal rows do not join them."""
-    X, y, groups = grouped
-    twice = np.r_[groups, groups + groups.max() + 1]
-    problem = sort_by_class(np.r_[X, X], np.r_[y, y], None, None, twice)
-    assert len(problem.y) == 2 * len(y)
-    assert len(np.unique(problem.groups)) == 2 * len(np.unique(groups))
-
-
-def test_rows_that_repeat_few_are_examples_of_their_own():
-    """The probabilities of four distinct rows are their shares, of the rare ones too."""
-    X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [1000, 40, 900, 60], axis=0)
-    y = np.concatenate(
-        [np.arange(n) < p * n for n, p in [(1000, 0.2), (40, 0), (900, 0.8), (60, 0)]]
-    )
-    found = (
-        CWBoostClassifier(random_state=0).fit(X, y).predict_proba([[0, 0], [0, 1], [1, 0], [1, 1]])
-    )
-    np.testing.assert_allclose(found[:, 1], [0.2, 0.0, 0.8, 0.0], atol=0.03)
-
-
-def test_copies_of_few_rows_with_one_label_each_are_one_example(grouped):
-    X, y, _ = grouped
-    X, y = X[:60], y[:60]
-    problem = sort_by_class(np.tile(X, (12, 1)), np.tile(y, 12), None, None)
-    assert len(problem.y) == len(np.unique(X, axis=0))
-
-
 def test_names_of_groups_change_nothing(grouped):
     _, y, groups = grouped
     renamed = groups.astype("datetime64[D]"), np.array([f"group {k}" for k in groups], dtype=object)
@@ -172,20 +135,6 @@ def test_names_of_groups_change_nothing(grouped):
         parts = splits._parts(y, keys_of_groups(names, len(y)), 0.2, seed=0)
         inside = np.isin(groups, groups[parts[0]])
         np.testing.assert_array_equal(np.flatnonzero(inside), parts[0])
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
-def test_equal_rows_have_equal_keys_in_every_form(dtype):
-    X = np.random.default_rng(0).integers(0, 3, (500, 5)).astype(dtype)
-    if dtype != np.uint8:
-        X[X == 2] = np.nan
-        X[:9][X[:9] == 0] = -0.0
-    keys = keys_of_rows(X)
-    forms = [np.asfortranarray(X), sparse.csr_array(X), sparse.csc_array(X), X.astype(np.float64)]
-    for form in forms:
-        np.testing.assert_array_equal(keys_of_rows(form), keys)
-    kinds = np.unique(np.nan_to_num(X.astype(float), nan=9), axis=0)
-    assert len(np.unique(keys)) == len(kinds)
 
 
 def test_parts_hold_a_share_of_each_class_and_leave_some(grouped):
@@ -237,6 +186,44 @@ def test_the_last_split_is_left_out(grouped, seen, cv, early_stopping):
     kept, left_out = seen[-1]
     assert set(kept) == set(train)
     assert set(left_out) == set(test)
+
+
+class UntilDate:
+    """A splitter that knows the dates of all rows."""
+
+    def __init__(self, dates):
+        self.dates = dates
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 1
+
+    def split(self, X=None, y=None, groups=None):
+        yield np.flatnonzero(self.dates < 180), np.flatnonzero(self.dates >= 180)
+
+
+KNOWING = {
+    "predefined": lambda n: PredefinedSplit(np.where(np.arange(n) < 180, -1, 0)),
+    "dates": lambda n: UntilDate(np.arange(n)),
+    "pairs": lambda n: [(np.arange(180), np.arange(180, n))],
+}
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("cv", KNOWING)
+def test_a_splitter_gets_the_rows_of_the_user(grouped, seen, cv, early_stopping):
+    """All rows in their order: copies and rows of weight zero move none of them."""
+    X, y, _ = grouped
+    X[:] = 0.0
+    X[:, 0] = np.arange(len(y))
+    X[100:120], y[100:120] = X[:20], y[:20]
+    weight = np.ones(len(y))
+    weight[[5, 200]] = 0
+    CWBoostClassifier(cv=KNOWING[cv](len(y)), early_stopping=early_stopping, **SMALL).fit(
+        X, y, weight
+    )
+    kept, left_out = seen[-1]
+    np.testing.assert_array_equal(np.sort(left_out), np.delete(np.arange(180, len(y)), 20))
+    np.testing.assert_array_equal(np.sort(kept), np.sort(np.delete(X[:180, 0], 5)))
 
 
 def test_rows_of_a_gap_are_neither_trained_on_nor_measured(grouped, seen):

@@ -173,7 +173,6 @@ ALLOWED = {
     "cwboost/dask/training.py": WHOLE,
     "cwboost/families/sealing/forms.py": "checks within a tolerance",
     "cwboost/baselines/codes.py": f"{EXACT}; {WHOLE}",
-    "cwboost/input/groups.py": EXACT,
     "cwboost/ensemble/directed_shapley.py": SPARSE,
     "cwboost/families/contract.py": f"{SPARSE}; the default edges of shared outputs are checked",
     "plugins/kernel/fitting.py": EXACT,

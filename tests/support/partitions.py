@@ -13,15 +13,21 @@ from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import Chunk, report
 from cwboost.dask.input.encoding import columns_of
-from cwboost.dask.listing import effective_size, listing
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import coordinator_of, description, shared_encoding, shared_problem
+from cwboost.dask.problem import (
+    coordinator_of,
+    description,
+    digest,
+    shared_encoding,
+    shared_problem,
+)
 from cwboost.dask.training import (
     PartitionedColumnGeneration,
     PartitionedLeafBoosting,
     PartitionedPricer,
 )
 from cwboost.solvers.schedule import BoostingSettings
+from cwboost.support.weights import size_of
 
 
 class LocalCrew(Crew):
@@ -66,7 +72,8 @@ def train(
     encoding, columns = shared_encoding(found, categorical)
     reports = crew.collect(report, encoding, family)
     setup = shared_problem(reports, encoding, C, class_weight)
-    setup = replace(setup, size=effective_size(setup, listing(crew, setup, False)))
+    digests = crew.collect(digest, encoding, setup).values()
+    setup = replace(setup, size=size_of(parts for parts, _ in digests))
     descriptions = crew.collect(description, encoding, setup, family)
     coordinator = coordinator_of(setup, descriptions, columns, rng, family)
     setup = replace(setup, coordinator=coordinator)

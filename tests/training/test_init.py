@@ -23,8 +23,7 @@ LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 
 @pytest.fixture(scope="module")
 def iris():
-    """Without its only equal rows."""
-    X, y = (np.delete(values, 142, axis=0) for values in load_iris(return_X_y=True))
+    X, y = load_iris(return_X_y=True)
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
@@ -62,7 +61,7 @@ def test_names_instances_and_classifiers_are_taken_and_others_refused():
         CWBoostClassifier(init="sklearn").fit(np.eye(30), np.arange(30) % 2)
 
 
-WEIGHT = np.arange(1.0, 150.0)
+WEIGHT = np.arange(1.0, 151.0)
 
 
 SEARCH = GridSearchCV(LOGISTIC, {"logisticregression__C": [0.1, 1.0]}, cv=2)

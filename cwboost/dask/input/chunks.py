@@ -11,7 +11,6 @@ from cwboost.dask.input.encoding import Encoding
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.faults import add_note
 from cwboost.input.examples import HeldOut
-from cwboost.input.groups import keys_of
 from cwboost.input.labels import read_labels
 from cwboost.input.problem import check_missing
 from cwboost.support.checks import unmasked
@@ -37,10 +36,6 @@ class Chunk:
     def weights(self) -> np.ndarray:
         """Return the example weights, ones by default."""
         return np.ones(self.n_rows) if self.weight is None else self.weight
-
-    def keys(self) -> np.ndarray:
-        """Return the keys of the rows of a checked chunk, see `cwboost.input.groups`."""
-        return keys_of(self.X, self.groups)
 
     def __sizeof__(self) -> int:
         return sum(map(sizeof, (self.X, self.y, self.weight, self.groups)))
