@@ -19,6 +19,7 @@ import example_plugins
 import leaderboard
 import mutants
 import prediction_sets
+import reproduction
 import thin_models
 import time_to_error
 from peers import figure, report, sets, study_report
@@ -55,13 +56,18 @@ PARTS = {
     "plugins": (("plugins",), example_plugins.report),
     "prediction sets": (("prediction_sets",), prediction_sets.report),
     "mutants": (("mutants",), mutants.report),
+    "reproduction, settings": (("reproduction",), reproduction.settings),
+    "reproduction, errors": (("reproduction",), reproduction.errors),
+    "reproduction, claims": (("reproduction",), reproduction.claims),
 }
 """By the name of a part: the files of results, and the function from their records to the text."""
 
-ELSEWHERE = {"settings"}
-"""Parts copied from the ``table.md`` that ``cwboost reproduce`` writes."""
-
-FIGURE = ROOT / "docs" / "figures" / "peers.svg"
+FIGURES = {
+    "peers.svg": (leaderboard.STUDIES, study_report.ratios, figure.draw),
+    "reproduction.svg": (("reproduction",), reproduction.curves, reproduction.draw),
+}
+"""By file of docs/figures: the files of results, the function from records to numbers, the one that
+draws these."""
 
 
 def part(name):
@@ -86,8 +92,6 @@ def rewritten(text):
     """Return the text of a page with its parts written from the results."""
 
     def fresh(match):
-        if match[2] in ELSEWHERE:
-            return match[0]
         own = part(match[2])
         # Within a sentence, a part has no lines of its own.
         end = "\n" if match[3].startswith("\n") else ""
@@ -115,11 +119,14 @@ def main():
             stale.append(path.relative_to(ROOT))
             if not check:
                 path.write_text(fresh, encoding="utf-8")
-    numbers = study_report.ratios(records_of(leaderboard.STUDIES))
-    if not FIGURE.exists() or drawn_numbers(FIGURE.read_text(encoding="utf-8")) != numbers:
-        stale.append(FIGURE.relative_to(ROOT))
-        if not check:
-            figure.draw(numbers, FIGURE)
+    for name, (files, function, draw) in FIGURES.items():
+        # As JSON, which has no integers as keys.
+        numbers = json.loads(json.dumps(function(records_of(files))))
+        path = ROOT / "docs" / "figures" / name
+        if not path.exists() or drawn_numbers(path.read_text(encoding="utf-8")) != numbers:
+            stale.append(path.relative_to(ROOT))
+            if not check:
+                draw(numbers, path)
     print("stale:" if check else "written:", *stale or ["none"])
     return int(check and bool(stale))
 

@@ -1,5 +1,6 @@
 """Loading of a data set from a folder, in any of its formats, with checks."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,9 @@ from cwboost.datasets.catalogue import DataSet, find
 from cwboost.datasets.formats.npz import read_npz
 
 BUNDLED = {"VOWEL": load_vowel, "PENDIGITS": load_pendigits}
+
+SMALLEST_SIDE = 32
+"""Of square images of another size than the source's; features need some pixels."""
 
 
 class DataAbsent(FileNotFoundError):
@@ -47,7 +51,8 @@ def load(name, data_dir=None, *, check=True):
     """
     dataset = name if isinstance(name, DataSet) else find(name)
     arrays, used = _read(dataset, data_dir)
-    about = {"name": dataset.name, "format": used, "image_shape": dataset.image_shape}
+    shape = _image_shape(dataset, arrays)
+    about = {"name": dataset.name, "format": used, "image_shape": shape}
     bunch = Bunch(**arrays | about)
     n_classes = 0
     for part in ("",) if "X" in bunch else ("_train", "_test"):
@@ -77,6 +82,23 @@ def _read(dataset: DataSet, data_dir):
                 if arrays is not None:
                     return arrays, files
     raise DataAbsent(_absent_message(dataset, data_dir))
+
+
+def _image_shape(dataset: DataSet, arrays) -> tuple[int, ...] | None:
+    """Return the shape of the images: that of the source, or another square of grey values."""
+    shape = dataset.image_shape
+    X = arrays.get("X", arrays.get("X_train"))
+    if shape is None or X.ndim != 2 or X.shape[1] == math.prod(shape):
+        return shape
+    side = math.isqrt(X.shape[1])
+    if len(shape) == 2 and side**2 == X.shape[1] and side >= SMALLEST_SIDE:
+        return side, side
+    pixels = " x ".join(map(str, shape))
+    others = f", or of other squares from {SMALLEST_SIDE} x {SMALLEST_SIDE} on"
+    raise ValueError(
+        f"{dataset.name} must have rows of {pixels} pixels ({math.prod(shape):,} columns)"
+        f"{others if len(shape) == 2 else ''}, got {X.shape[1]:,} columns"
+    )
 
 
 def _bundled(loader):

@@ -7,8 +7,9 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from cwboost.datasets import DataAbsent, load, load_annealing, load_pendigits, load_vowel
-from cwboost.datasets.catalogue import CATALOGUE, DataSet
+from cwboost.datasets.catalogue import CATALOGUE, DataSet, find
 from cwboost.datasets.formats import tables
+from cwboost.experiments.features import image_features
 
 SMALL = DataSet(
     "SMALL",
@@ -171,3 +172,23 @@ def test_attribution_is_installed_with_the_data():
     assert "CC BY 4.0" in text
     for source in ("10.24432/C58P4S", "10.24432/C5MG6K", "10.24432/C5RW2F"):
         assert source in text
+
+
+def test_grey_images_may_have_another_square_size(tmp_path):
+    counts = find("SCENE15").counts
+    y = np.repeat(np.arange(15), counts)
+
+    def written(n_columns):
+        X = np.zeros((len(y), n_columns), dtype=np.uint8)
+        np.savez_compressed(tmp_path / "SCENE15.npz", X=X, y=y)
+        return load("SCENE15", tmp_path)
+
+    assert written(32 * 32).image_shape == (32, 32)
+    for n_columns in (33 * 32, 31 * 31):
+        message = (
+            r"rows of 256 x 256 pixels \(65,536 columns\), or of other squares from 32 x 32 on"
+        )
+        with pytest.raises(ValueError, match=f"SCENE15 must have {message}, got {n_columns:,}"):
+            written(n_columns)
+    with pytest.raises(ValueError, match="image_shape must be 32 x 32 or 128 x 128 pixels for HOG"):
+        image_features.hog(np.zeros((2, 64 * 64)), (64, 64))

@@ -31,6 +31,9 @@ def hog(X, image_shape) -> np.ndarray:
     colour images of the cut-out sign; for SUN, those described by Xiao et al. (2010).
     """
     side = image_shape[-1]
+    if side not in HOG_SETTINGS:
+        sizes = " or ".join(f"{known} x {known}" for known in HOG_SETTINGS)
+        raise ValueError(f"image_shape must be {sizes} pixels for HOG, got {side} x {side}")
     new_side, settings = HOG_SETTINGS[side]
     images = grey_images(X, image_shape).astype(np.float32)
     factors = (1, new_side / side, new_side / side)

@@ -1,0 +1,305 @@
+"""Records of the paper's experiments, and the parts of the page that follow from them.
+
+    python asv_bench/reproduction.py FOLDER [--commit REV]
+
+adds the runs that ``cwboost reproduce --out FOLDER`` made to results/reproduction.jsonl, one line
+per run: method, data set, split, seed, test error per round in percent, and for every tenth round
+seconds of processor time, objective, weak learners and non-zero coefficients. `pages.py` writes the
+tables, verdicts and the figure of the page from these lines.
+"""
+
+import argparse
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from peers.report import append, read
+from run import revision
+
+from cwboost.experiments.methods import METHODS, SOLVERS
+from cwboost.experiments.protocols import PROTOCOLS
+
+RESULTS = Path(__file__).resolve().parent / "results" / "reproduction.jsonl"
+EVERY = 10
+AT_ROUNDS = (10, 25, 100, 500)
+RUN = ["set", "method", "run"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="of cwboost reproduce")
+    parser.add_argument("--commit", type=revision, default="HEAD", help="of the runs")
+    options = parser.parse_args()
+    known = {tuple(record[name] for name in RUN) for record in read(RESULTS)}
+    for path in sorted((options.folder / "results").glob("*.json")):
+        record = condensed(json.loads(path.read_text(encoding="utf-8")), options.commit[:8])
+        if tuple(record[name] for name in RUN) not in known:
+            append(RESULTS, record)
+
+
+def condensed(full, commit):
+    """Return the line of a run, from its record in the folder of ``cwboost reproduce``."""
+    key, n = full["key"], full["rounds"]
+    tenth = [*range(EVERY - 1, n - 1, EVERY), n - 1]
+    solver = np.array(full["solver_seconds"], dtype=float)
+    wall = np.maximum(np.diff(full["seconds"], prepend=0.0), 1e-12)
+    in_solver = np.cumsum(np.diff(full["cpu_seconds"], prepend=0.0) * solver / wall)
+    return {
+        "set": key["protocol"],
+        "method": key["method"],
+        "run": key["run"],
+        "split": str(PROTOCOLS[key["protocol"]].split),
+        "seed": key["seed"],
+        "weak_learner": key["weak_learner"],
+        "C": full["settings"].get("C"),
+        "rounds": key["rounds"],
+        "stop_reason": full["stop_reason"],
+        "stopped": full["stopped"],
+        "errors": [round(100 * error, 2) for error in full["test_error"]],
+        "every": EVERY,
+        "seconds": _at(full["cpu_seconds"], tenth),
+        "solver_seconds": _at(in_solver, tenth),
+        "objective": _at(full["objective"], tenth),
+        "learners": [full["n_learners"][r] for r in tenth],
+        "nonzero": [full["n_nonzero"][r] for r in tenth],
+        "commit": commit,
+        "code": full["code"],
+        "machine": f"{full['machine']['processor']}, {full['machine']['cores']} cores",
+    }
+
+
+def _at(values, rounds):
+    return [float(f"{values[r]:.5g}") for r in rounds]
+
+
+class Runs:
+    """Numbers of some records by data set, method and run, a column per round."""
+
+    def __init__(self, records, methods):
+        self.records = [record for record in records if record["method"] in methods]
+        self.errors = self._table("errors", 1)
+
+    def _table(self, name, every):
+        rows = {tuple(r[key] for key in RUN): r for r in self.records}
+        last = max((r["rounds"] for r in self.records), default=0)
+        table = np.full((len(rows), last), np.nan)
+        for row, record in zip(table, rows.values()):
+            values = record[name]
+            # A training that ended since no learner was left keeps its last number; so does one
+            # of which every tenth round is known, until the next of these.
+            places = np.minimum(np.arange(last) // every, len(values) - 1)
+            row[:] = np.array(values)[places]
+            if record["stopped"]:  # by its time limit
+                row[len(record["errors"]) :] = np.nan
+        index = pd.MultiIndex.from_tuples(rows, names=RUN) if rows else []
+        return pd.DataFrame(table, index, range(1, last + 1)).sort_index()
+
+    def mean(self, name):
+        """Return the means over the runs: a row per data set and method, a column per round."""
+        return self._table(name, EVERY).groupby(level=RUN[:2]).mean()
+
+    def mean_errors(self):
+        return self.errors.groupby(level=RUN[:2]).mean()
+
+    def sets_with(self, *methods):
+        """Return the data sets on which all of these methods ran."""
+        ran = {(record["set"], record["method"]) for record in self.records}
+        sets = dict.fromkeys(record["set"] for record in self.records)
+        return [name for name in sets if all((name, method) in ran for method in methods)]
+
+    def less(self, name, method, other, n_rounds):
+        """Return the error of one method less that of another on the same runs, mean and text."""
+        both = (self.errors[n_rounds].loc[(name, m)] for m in (method, other))
+        difference = pd.concat(both, axis=1).dropna().diff(axis=1).iloc[:, 1].mul(-1)
+        mean, error = difference.mean(), difference.std() / math.sqrt(len(difference))
+        return mean, f"{mean:+.1f}" + ("" if math.isnan(error) else f" ± {error:.1f}")
+
+    def reached(self, name, method, target):
+        """Return the first round at which the mean error is at most a target, None if never."""
+        curve = self.mean_errors().loc[(name, method)]
+        return next((n for n, error in curve.items() if error <= target + 1e-9), None)
+
+    @property
+    def last(self):
+        return self.errors.columns[-1]
+
+
+def settings(records):
+    """Return what was run, a line per data set."""
+    lines = ["| data set | split | methods: runs | rounds | commit |", "|---|---|---|---|---|"]
+    for name in dict.fromkeys(record["set"] for record in records):
+        own = [record for record in records if record["set"] == name]
+        counts = {m: sum(r["method"] == m for r in own) for m in (*METHODS, *SOLVERS)}
+        runs = ", ".join(f"{method}: {n}" for method, n in counts.items() if n)
+        rounds, commits = (
+            ", ".join(map(str, sorted({r[key] for r in own}))) for key in ("rounds", "commit")
+        )
+        lines.append(f"| {name} | `{own[0]['split']}` | {runs} | {rounds} | {commits} |")
+    learners, machines = (
+        "; ".join(sorted({record[key] for record in records}))
+        for key in ("weak_learner", "machine")
+    )
+    return "\n".join([*lines, "", f"Weak learner: {learners}. Machine: {machines}."])
+
+
+def errors(records):
+    """Return the table of test errors by rounds, means and deviations over the runs."""
+    runs = Runs(records, METHODS)
+    groups = runs.errors[list(AT_ROUNDS)].groupby(level=RUN[:2])
+    head = ["data set", "method", "runs", *(f"{n} rounds" for n in AT_ROUNDS)]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for (key, mean), (_, spread) in zip(groups.mean().iterrows(), groups.std().iterrows()):
+        cells = [f"{m:.1f}" + ("" if np.isnan(s) else f" ± {s:.1f}") for m, s in zip(mean, spread)]
+        lines.append("| " + " | ".join([*key, str(len(runs.errors.loc[key])), *cells]) + " |")
+    return "\n".join(lines)
+
+
+def claims(records):
+    """Return the claims of the paper with the verdict of the records."""
+    runs, solvers = Runs(records, METHODS), Runs(records, SOLVERS)
+    rows = [
+        ("class-wise learners need fewer rounds than shared ones", *fewer_rounds(runs)),
+        ("the model is more compact: weak learners to MultiBoost's last error", *compact(runs)),
+        ("training takes less time than MultiBoost, to its last error", *time_to_error(runs)),
+        ("best test error in most cases", *lowest(runs)),
+        ("total correction beats stage-wise training (CW, CW-1)", *total_over_stagewise(runs)),
+        ("AdaBoost.MO converges as fast", *rounds_of_mo(runs)),
+        ("FCD is faster than L-BFGS-B, to its objective within 0.1%", *over_lbfgsb(solvers)),
+        ("two working sets suffice: objective over that of twenty", *two_passes(solvers)),
+    ]
+    lines = ["| claim of the paper | verdict | measured |", "|---|---|---|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def verdict(holds):
+    """Return in how many of some cases a claim holds."""
+    if not holds:
+        return "not recorded"
+    where = f"{sum(holds)} of {len(holds)} sets"
+    return f"holds on {where}" if any(holds) else f"does not hold, on {where}"
+
+
+def fewer_rounds(runs):
+    found = {s: runs.less(s, "CW", "MultiBoost", 25) for s in runs.sets_with("CW", "MultiBoost")}
+    text = "; ".join(f"{s} {value}" for s, (_, value) in found.items())
+    return verdict(
+        [mean < 0 for mean, _ in found.values()]
+    ), f"error of CW less, at 25 rounds: {text}"
+
+
+def _to_last_error(runs, name):
+    """Return a number at the round at which CW and MultiBoost reach MultiBoost's last error."""
+    for data in runs.sets_with("CW", "MultiBoost"):
+        target = runs.mean_errors().loc[(data, "MultiBoost"), runs.last]
+        first = [runs.reached(data, method, target) for method in ("CW", "MultiBoost")]
+        if first[0] is not None:
+            table = runs.mean(name)
+            yield data, *(table.loc[(data, m), n] for m, n in zip(("CW", "MultiBoost"), first))
+        else:
+            yield data, math.inf, math.nan
+
+
+def compact(runs):
+    found = list(_to_last_error(runs, "learners"))
+    text = "; ".join(f"{s} {own:.0f} for {other:.0f}" for s, own, other in found)
+    return verdict([own < other for _, own, other in found]), text
+
+
+def time_to_error(runs):
+    found = list(_to_last_error(runs, "seconds"))
+    text = "; ".join(f"{s} {own / other:.2f} of its time" for s, own, other in found)
+    return verdict([own < other for _, own, other in found]), text
+
+
+def lowest(runs):
+    holds, text = [], []
+    for data in runs.sets_with("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH-real"):
+        last = runs.mean_errors().loc[data, runs.last].sort_values(kind="stable")
+        holds.append(last.index[0] in ("CW", "CW-1"))
+        text.append(f"{data} " + ", ".join(f"{m} {error:.1f}" for m, error in last[:3].items()))
+    return verdict(holds), f"lowest after {runs.last} rounds: " + "; ".join(text)
+
+
+def total_over_stagewise(runs):
+    sets, rounds = runs.sets_with("CW", "CW-1"), (25, 100, runs.last)
+    found = {s: [runs.less(s, "CW", "CW-1", n) for n in rounds] for s in sets}
+    text = "; ".join(
+        f"{s} " + ", ".join(value for _, value in values) for s, values in found.items()
+    )
+    measured = f"error of CW less, at {rounds[0]}, {rounds[1]}, {rounds[2]} rounds: {text}"
+    return verdict([values[-1][0] < 0 for values in found.values()]), measured
+
+
+def rounds_of_mo(runs):
+    found = {s: runs.less(s, "Ada.MO", "CW", 25) for s in runs.sets_with("CW", "Ada.MO")}
+    text = "; ".join(f"{s} {value}" for s, (_, value) in found.items())
+    measured = f"error of AdaBoost.MO less that of CW, at 25 rounds: {text}"
+    return verdict([mean <= 0 for mean, _ in found.values()]), measured
+
+
+def over_lbfgsb(solvers):
+    holds, text = [], []
+    for data in solvers.sets_with("FCD-2", "L-BFGS-B"):
+        objective, seconds = (solvers.mean(n).loc[data] for n in ("objective", "solver_seconds"))
+        target = 1.001 * objective.loc["L-BFGS-B"].iloc[-1]
+        first = next((n for n, v in objective.loc["FCD-2"].items() if v <= target), None)
+        own = math.inf if first is None else seconds.loc["FCD-2", first]
+        ratio = seconds.loc["L-BFGS-B"].iloc[-1] / own
+        holds.append(ratio > 1)
+        text.append(f"{data} {ratio:.0f} times as fast" if ratio else f"{data} not reached")
+    return verdict(holds), "; ".join(text)
+
+
+def two_passes(solvers):
+    holds, text = [], []
+    for data in solvers.sets_with("FCD-2", "FCD-20"):
+        objective = solvers.mean("objective").loc[data]
+        excess = 100 * (objective.loc["FCD-2"] / objective.loc["FCD-20"] - 1)
+        holds.append(excess.iloc[-1] < 1)
+        text.append(
+            f"{data} {excess[20]:+.1f}% after 20 rounds, {excess.iloc[-1]:+.1f}% at the end"
+        )
+    return verdict(holds), "; ".join(text)
+
+
+def curves(records):
+    """Return what the figure shows: mean errors of some rounds by data set and method."""
+    table = Runs(records, METHODS).mean_errors()
+    shown = [n for n in table.columns if n <= 20 or n % 20 == 0]
+    return {
+        data: {
+            method: [[n, round(row[n], 2)] for n in shown] for (_, method), row in own.iterrows()
+        }
+        for data, own in table.groupby(level="set")
+    }
+
+
+def draw(numbers, path):
+    """Draw the curves as an SVG, which holds them as its description."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "runs", "font.size": 10})
+    from matplotlib import pyplot as plt
+
+    from cwboost.experiments.reporting.figures import STYLES
+
+    figure, axes = plt.subplots(
+        1, len(numbers), figsize=(3.6 * len(numbers), 4), squeeze=False, layout="constrained"
+    )
+    for ax, (data, methods) in zip(axes.flat, numbers.items()):
+        for method, points in methods.items():
+            colour, line = STYLES[method]
+            ax.plot(*zip(*points), color=colour, linestyle=line, label=method)
+        ax.set(title=data, xscale="log", xlabel="rounds", ylabel="test error, %")
+        ax.set_ylim(0, 60)
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.savefig(path, metadata={"Description": json.dumps(numbers), "Date": None})
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()
