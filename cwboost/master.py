@@ -183,6 +183,14 @@ class Master(ABC):
         excess[(self.coef_matrix <= 0.0) & (excess < 0.0)] = 0.0
         return self._by_class(np.abs(excess, out=excess))
 
+    def change_C(self, C: float) -> None:
+        """Change C and keep the present columns and coefficients."""
+        self.q = self._q(C)
+        self._edges = None
+
+    def _q(self, C: float) -> float:
+        return (self.n_classes - 1) * self._sum_of_weights / C
+
     def set_coef(self, coef) -> None:
         """Set all coefficients, a list of n_classes arrays, and recompute the pair weights.
 
@@ -248,9 +256,6 @@ class RestrictedMaster(Master):
         self.solves_since_rebuild = 0
         self._edges = None
 
-    def _q(self, C) -> float:
-        return (self.n_classes - 1) * self._sum_of_weights / C
-
     def _first_pairs(self) -> PairWeights:
         """Return the pair weights before the first column."""
         counts, example_weight, n_threads = self._problem
@@ -262,13 +267,11 @@ class RestrictedMaster(Master):
         counts, example_weight, _ = self._problem
         return np.add.reduceat(example_weight, np.cumsum(counts) - counts)
 
-    def change_C(self, C) -> None:
-        """Change C and keep the present columns and coefficients."""
-        self.q = self._q(C)
+    def change_C(self, C: float) -> None:
+        super().change_C(C)
         pairs = self._first_pairs()
         pairs.restore(self.pairs.state())
         self.pairs = pairs
-        self._edges = None
 
     def release(self) -> None:
         """Free the pair weights: no round follows."""

@@ -25,7 +25,7 @@ def stumps(settings):
         models = {}
         fits = {
             "stagewise": fitting(X, y, "cwboost_stumps", rounds, C=LARGE_C, **given),
-            "total": fitting(X, y, "cwboost_stumps", rounds, correction="total", **given),
+            "total": fitting(X, y, "cwboost_stumps", rounds, correction="total", C=1e4, **given),
             "lightgbm": fitting(X, y, "lightgbm", rounds),
         }
         times = alternate(

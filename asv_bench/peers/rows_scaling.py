@@ -65,7 +65,7 @@ def memory(settings):
     path = Path(settings.data, "MNIST.npz")
     rounds = settings.rounds(200)
     ours, ours_before = peak_memory(
-        "cwboost_stumps", path, {"rounds": rounds, "correction": "total"}
+        "cwboost_stumps", path, {"rounds": rounds, "correction": "total", "C": 1e4}
     )
     theirs, theirs_before = peak_memory("lightgbm", path, {"rounds": rounds})
     yield Row(

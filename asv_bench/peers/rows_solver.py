@@ -137,7 +137,7 @@ def last_round(X, y, rounds):
     """Return a maker of the restricted master over the columns of a totally corrective fit, and
     their outputs as float64 arrays, one per class."""
     # Not `models.fit`, which requires all rounds: stumps on VOWEL reach the optimum earlier.
-    clf = cwboost_stumps(rounds, correction="total").fit(X, y)
+    clf = cwboost_stumps(rounds, correction="total", C=1e4).fit(X, y)
     path = clf.ensemble_.path
     owner = np.full(path.n_learners, -1)
     owner[path.column] = path.score_index

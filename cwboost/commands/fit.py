@@ -39,6 +39,7 @@ from cwboost.support.extras import install
 REASONS = {
     "tol": "a round lowered the objective by less than the fraction tol",
     "optimal": "no weak learner of the family can lower the objective",
+    "gap": "the dual bound is close to the objective",
     "no column": "no weak learner was found that lowers the objective",
     "early stopping": "the validation examples gain no more",
 }

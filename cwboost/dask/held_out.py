@@ -16,6 +16,7 @@ from cwboost.dask.input.chunks import joined_set
 from cwboost.dask.master import PartitionedMaster, sum_in_order
 from cwboost.fitted_model import FittedModel
 from cwboost.input.examples import VALID
+from cwboost.solvers.schedule import BoostingSettings
 from cwboost.support.weights import size_of
 
 
@@ -67,7 +68,7 @@ class PartitionedSets:
 
 @contextmanager
 def left_out_master(
-    crew: Crew, setup: Setup, C: float, left_out
+    crew: Crew, setup: Setup, settings: BoostingSettings, left_out
 ) -> Iterator[tuple[PartitionedMaster, np.ndarray, np.ndarray]]:
     """Provide the master of a holdout run on bound partitions, which are as before afterwards.
 
@@ -79,12 +80,13 @@ def left_out_master(
     (parts,) = crew.ask(("leave_out", (left_out, from_zero)))
     masses, sizes, y, weight = zip(*parts)
     masses = sum_in_order(masses)
-    q = (len(masses) - 1) * float(masses.sum()) / C
+    q = (len(masses) - 1) * float(masses.sum()) / settings.C
     size = size_of(chain.from_iterable(sizes))
     y = np.concatenate(y)
     weight = np.concatenate(weight) / setup.class_weight[y]
+    setup = replace(setup, masses=masses, q=q, size=size)
     try:
-        yield PartitionedMaster(crew, replace(setup, masses=masses, q=q, size=size)), y, weight
+        yield PartitionedMaster(crew, setup, keeps_columns=not settings.stagewise), y, weight
     finally:
         crew.ask(("leave_out", ([], False)))
         crew.forget()

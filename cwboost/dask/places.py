@@ -231,11 +231,11 @@ class Partitions(Bench):
             yield None
             return
         self._bind(family, start)
-        settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
+        settings = self._wanted.settings.of_holdout(learning_rate)
         left_out, base = splits[0].left_out, None if start.base is None else self._setup.base
         setup = replace(self._setup, base=base)
         rng = np.random.default_rng(seed)
-        with left_out_master(self._crew, setup, settings.C, left_out) as (master, y, weight):
+        with left_out_master(self._crew, setup, settings, left_out) as (master, y, weight):
             pricer = PartitionedPricer(master, family, rng)
             training = self._training(pricer, master, settings, rng)
             yield HoldoutRun([training], master.left_out_scores, y, weight)
@@ -246,7 +246,7 @@ class Partitions(Bench):
         if self._setup.base is not None and start.base is None:
             self._crew.ask(("drop_base", ()))
             self._setup = replace(self._setup, base=None)
-        settings = replace(wanted.settings, learning_rate=plan.learning_rate)
+        settings = wanted.settings.planned(plan.learning_rate, plan.Cs)
         setup, classes = self._setup, self._setup.classes
         master = PartitionedMaster(self._crew, setup, keeps_columns=not settings.stagewise)
         pricer = PartitionedPricer(master, plan.family, self._rng, self._sample)

@@ -127,6 +127,7 @@ def certificate(split: Split, seed: int = 0, n_jobs: int = 1) -> str:
     model = CWBoostClassifier(
         "stump",
         correction="total",
+        C=1e4,
         n_estimators=STUMP_ROUNDS,
         random_state=seed,
         n_jobs=n_jobs,

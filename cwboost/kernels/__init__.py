@@ -7,6 +7,7 @@ from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.bins import Bins
+from cwboost.kernels.depth_two import DepthTwoSearch
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.probabilities import exp, log, log_softmax, softmax
 from cwboost.kernels.projector import Projector, inverse_factor, matrix_product
@@ -21,6 +22,7 @@ __all__ = [
     "AdditiveScores",
     "BinnedMatrix",
     "Bins",
+    "DepthTwoSearch",
     "FeatureSketch",
     "FoundStumps",
     "Projector",

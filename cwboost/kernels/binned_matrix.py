@@ -106,6 +106,21 @@ class BinnedMatrix:
         _, indptr, indices, codes, _ = self._lists
         return sp.csc_array((codes, indices, indptr), (self.n_rows, self.n_features))[rows]
 
+    def column(self, f: int) -> np.ndarray:
+        """Return the codes of a feature, (n_rows,), dtype uint8.
+
+        Parameters
+        ----------
+        f : int
+        """
+        if self._lists is None:
+            return self._columns[f]
+        _, indptr, rows, codes, default = self._lists
+        column = np.full(self.n_rows, default[f], dtype=np.uint8)
+        own = slice(indptr[f], indptr[f + 1])
+        column[rows[own]] = codes[own]
+        return column
+
     @property
     def _columns(self):
         """The codes of dense features, one row per feature."""

@@ -85,3 +85,32 @@ def plot_holdout(classifier, *, ax=None):
     over_rounds(ax)
     ax.legend()
     return ax
+
+
+def plot_path(classifier, *, ax=None):
+    """Plot the log loss of the rows left out against the size of the model, along the path of C.
+
+    Parameters
+    ----------
+    classifier : fitted `CWBoostClassifier` whose C the data chose
+        With ``correction="total"`` and ``C=None``.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+        One point per value of C; bars are standard errors, and a circle marks the choice.
+    """
+    path = getattr(classifier, "path_", None)
+    if path is None:
+        raise ValueError(
+            "classifier must have a path_, got None: fit it with correction='total' and C=None"
+        )
+    ax = new_axes(ax)
+    ax.errorbar(path["n_nonzero"], path["log_loss"], path["log_loss_se"], marker=".", capsize=2)
+    at = int(np.argmin(abs(path["C"] - classifier.history_["C"][-1])))
+    x, y, C = (path[name][at] for name in ("n_nonzero", "log_loss", "C"))
+    ax.plot(x, y, "o", mfc="none", ms=12, label=f"C = {C:g}: {x:.0f} coefficients, {y:.4g}")
+    ax.set(xscale="log", xlabel="coefficients", ylabel="log loss", title="Rows left out, by size")
+    ax.legend()
+    return ax

@@ -8,8 +8,15 @@ FEWEST, SAMPLE, MOST_LOSS_LEFT = 100, 200, 0.5
 time. The init model is fitted if, on a sample of the second, its out-of-sample log loss is below
 this share of that of the class shares. If classes overlap more, it costs time and gains nothing."""
 
-ROUNDS = 400
-"""Rounds of total correction, whose number nothing chooses."""
+ROUNDS, PATH_ROUNDS = 400, 1000
+"""Most rounds of total correction at a given C, and along a whole path of C."""
+
+STEP_OF_C, LARGEST_C, PAST_BEST = 2.0, 2.0**40, 1.02
+"""The path of C grows by this factor, up to this value, until the log loss of the examples left out
+is this factor above its lowest."""
+
+UNMEASURED_C = 16.0
+"""C if nothing can be left out: a handful of columns."""
 
 MOST_LENGTH = 30.0
 """Largest sum of the learning rates of the rounds that the recipe takes; few data want as many."""

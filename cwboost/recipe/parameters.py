@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 STAGEWISE = {"C": 1e12, "learning_rate": 0.1, "subsample": 0.5}
 DEFAULTS = {
     # The method of the paper.
-    "total": {"C": 1e4, "learning_rate": 1.0, "subsample": 1.0},
+    # The path of C begins where the first columns pay.
+    "total": {"C": 2.0, "learning_rate": 1.0, "subsample": 1.0},
     "stagewise": STAGEWISE,
     "classwise": STAGEWISE,
 }
@@ -42,6 +43,13 @@ LIMITS = {"C": (0.0, LARGEST_C), "learning_rate": (1e-12, 1.0), "subsample": (0.
 
 ENCODINGS = ("auto", "rank", "target")
 """Ways to compare categories."""
+
+ONE_SE = "one_se"
+"""`max_columns` that takes the smallest model within a standard error of the best."""
+
+GAP = 0.01
+"""Training at a value of C that the data choose ends this close to the optimum: log loss changes by
+less from here on than between two values of C."""
 
 CONSTRAINTS = ("monotonic_cst", "interaction_cst")
 """Parameters that constrain the scores, which an init model would not keep."""
@@ -53,7 +61,9 @@ class Parameters:
 
     `n_estimators`, `n_iter_no_change`, `probability_scale`, `early_stopping` (the metric),
     `learning_rate` and `category_encoding` are None if they are to be chosen, or not used; `init`
-    is "auto" then. `constraints` are those of `CONSTRAINTS` that constrain anything. `divides` is
+    is "auto" then. `chooses_C` is True if the data choose C, along a path that begins at that of
+    the settings, for a model of `max_columns` coefficients at most, "one_se", or None.
+    `constraints` are those of `CONSTRAINTS` that constrain anything. `divides` is
     True if a round grows one learner in whose cells all classes step, else it adds columns of one
     class each, and `keeps_state` if the state for an exact continuation may
     be needed. `time_limit` are the seconds of the shortest `TimeLimit` among the callbacks,
@@ -65,6 +75,8 @@ class Parameters:
     init: Any
     n_estimators: int | None
     settings: BoostingSettings
+    chooses_C: bool
+    max_columns: int | str | None
     learning_rate: float | None
     early_stopping: Metric | None
     validation_fraction: float
@@ -121,6 +133,7 @@ class Parameters:
             and "monotonic_cst" not in constraints
         )
         settings = _settings_of(classifier, divides)
+        chooses_C = classifier.C is None and not settings.stagewise
         metric = stopping_metric(classifier.early_stopping)
         callbacks, seed = list(classifier.callbacks or []), classifier.random_state
         limits = [float(one.seconds) for one in callbacks if isinstance(one, TimeLimit)]
@@ -130,6 +143,8 @@ class Parameters:
             init=classifier.init,
             n_estimators=n_estimators,
             settings=settings,
+            chooses_C=chooses_C,
+            max_columns=_max_columns(classifier.max_columns, chooses_C),
             learning_rate=classifier.learning_rate,
             early_stopping=metric,
             validation_fraction=fraction,
@@ -150,6 +165,20 @@ class Parameters:
             verbose=int(classifier.verbose),
             probability_scale=scale,
         )
+
+
+def _max_columns(given, chooses_C: bool) -> int | str | None:
+    """Check the parameter `max_columns`."""
+    if given is not None and not chooses_C:
+        raise ValueError(
+            "max_columns must be None unless the data choose C, with correction='total' and C=None,"
+            f" got {given!r}"
+        )
+    if given is None or (isinstance(given, str) and given == ONE_SE):
+        return given
+    if isinstance(given, str):
+        raise ValueError(f"max_columns must be an integer, 'one_se' or None, got {given!r}")
+    return int(check_number("max_columns", given, Integral, 1))
 
 
 def _has_nonzero(given) -> bool:
@@ -192,6 +221,7 @@ def _settings_of(classifier, divides: bool) -> BoostingSettings:
     return BoostingSettings(
         max_working_sets=1 if stagewise else int(classifier.max_working_sets),
         epsilon=float(classifier.epsilon),
+        gap=GAP if classifier.C is None and not stagewise else 0.0,
         solver=classifier.solver,
         tol=float(classifier.tol),
         penalizes_steps=classifier.C is not None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -73,10 +73,56 @@ class HoldoutCurve:
 
 
 @dataclass(frozen=True, eq=False)
+class PathPoint:
+    """What a holdout run along a path of C measures at one value.
+
+    `n_nonzero` is the number of coefficients and `gap` the proven distance from the optimum over
+    the family as a share of the objective, NaN without a proof: means over the trainings of the
+    run. `error` and `log_loss`, with its standard error, are those of the rows left out, at the
+    most likely `scale` of the scores; `conformity` is theirs at this scale.
+    """
+
+    C: float
+    n_nonzero: float
+    gap: float
+    error: float
+    log_loss: float
+    log_loss_se: float
+    scale: float
+    conformity: Conformity = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class HoldoutPath:
+    """The points of a holdout run along a path of C, ascending, of which `kept` is the choice."""
+
+    points: tuple[PathPoint, ...]
+    kept: int
+
+    def table(self) -> dict[str, np.ndarray]:
+        """Return one array per measure, (n_points,)."""
+        names = [one.name for one in fields(PathPoint) if one.name != "conformity"]
+        return {name: np.array([getattr(one, name) for one in self.points]) for name in names}
+
+    def calibrated(self, model: FittedModel, Cs) -> FittedModel:
+        """Return a model, of rounds at these values of C, with what was measured at its value.
+
+        Every stage has the scale that was measured at its own value, or at the next one below.
+        """
+        known = np.array([one.C for one in self.points])
+        places = np.maximum(np.searchsorted(known, Cs, side="right") - 1, 0)
+        scales = np.array([one.scale for one in self.points])[places]
+        last = self.points[places[-1]] if len(places) else self.points[self.kept]
+        return replace(model, scale=last.scale, conformity=last.conformity, stage_scales=scales)
+
+
+@dataclass(frozen=True, eq=False)
 class Plan:
     """What a fit decided before its first round, and why: `reasons` by the name of what it was.
 
-    Training ends after `n_rounds` of learners of the `family` at the latest. It starts from the
+    Training ends after `n_rounds` of learners of the `family` at the latest. It goes through the
+    values `Cs` of C, ascending, of which the last is that of the model; `path` has the points of
+    the holdout run that chose it, if there was one. It starts from the
     init model of the name `init`, None for zero, compares categories by the `encoding`, and stops
     early by the `metric`, if there is one.
     `scale` is the factor of the scores in the softmax of the probabilities, unless examples left
@@ -92,6 +138,8 @@ class Plan:
     encoding: str = "rank"
     metric: Metric | None = None
     curves: Mapping[str, HoldoutCurve] = field(default_factory=dict, repr=False)
+    Cs: tuple[float, ...] = ()
+    path: HoldoutPath | None = field(default=None, repr=False)
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -102,7 +150,7 @@ class Plan:
     def without_calibrations(self) -> Plan:
         """Return what is worth keeping after a fit."""
         curves = {name: replace(one, calibrations=()) for name, one in self.curves.items()}
-        return replace(self, curves=curves)
+        return replace(self, curves=curves, path=None)
 
     def because(self, name: str, reason: str, **changes) -> Plan:
         """Return the plan with `changes`, and the reason for what `name` decides."""

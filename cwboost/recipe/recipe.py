@@ -20,6 +20,7 @@ from cwboost.recipe import constants as at
 from cwboost.recipe.holdout import HoldoutRun
 from cwboost.recipe.initial import Start
 from cwboost.recipe.parameters import Parameters
+from cwboost.recipe.path_of_C import with_C
 from cwboost.recipe.plan import Calibration, HoldoutCurve, Plan
 from cwboost.support.clock import Clock
 from cwboost.support.samples import spaced_by_weight
@@ -35,6 +36,8 @@ def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     chooses_rounds = stagewise and wanted.n_estimators is None and wanted.early_stopping is None
     start, plan = _first_plan(wanted, bench, clock)
     fits_scale = wanted.probability_scale is None
+    if wanted.chooses_C:
+        plan = with_C(wanted, bench, start, plan, clock.part(at.SHARE_OF_TIME))
     if bench.has_validation:
         if fits_scale:
             plan = plan.because("scale", "after training the most likely on the held-out examples")
@@ -75,7 +78,8 @@ def _first_plan(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     elif wanted.settings.stagewise:
         n_rounds, why = ceil(at.MOST_LENGTH / rate), f"{at.MOST_LENGTH:g} / learning_rate"
     else:
-        n_rounds, why = at.ROUNDS, "the default of total correction"
+        n_rounds = at.PATH_ROUNDS if wanted.chooses_C else at.ROUNDS
+        why = "the default of total correction"
     scale, why_scale = wanted.probability_scale, "given"
     if scale is None:
         scale, why_scale = LOSS_SCALE, "the inverse of the loss"

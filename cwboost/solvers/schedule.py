@@ -1,6 +1,8 @@
 """How precisely each restricted master is solved, and when training ends."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 2
 """If no new column pays, epsilon falls by tenths to the first; the second is the passes added."""
@@ -22,6 +24,13 @@ class BoostingSettings:
     ----------
     C : float
         Weight of the loss relative to the sum of the coefficients.
+    later_C : tuple of float
+        Values of C that follow, ascending: when training ends at one, it goes on at the next, from
+        the columns and coefficients that are there.
+    gap : float
+        Training at a value of C ends when the dual bound proves that the objective is within this
+        fraction of the optimum over the whole family, or, if pricing is not exact, when ten rounds
+        in a row lower it by no more; `tol` does not count then. 0 is no such end.
     solver : {"fcd", "fcd_printed", "lbfgsb"}
     max_working_sets : int
         Passes of coordinate descent per round; 1 is the stage-wise mode.
@@ -39,6 +48,8 @@ class BoostingSettings:
     """
 
     C: float
+    later_C: tuple[float, ...] = ()
+    gap: float = 0.0
     solver: str
     max_working_sets: int
     epsilon: float = 0.1
@@ -50,6 +61,15 @@ class BoostingSettings:
     @property
     def stagewise(self) -> bool:
         return self.solver != "lbfgsb" and self.max_working_sets == 1
+
+    def of_holdout(self, learning_rate: float) -> BoostingSettings:
+        """Return the settings of a holdout run; a stage-wise one goes on until it is stopped."""
+        return replace(self, learning_rate=learning_rate, tol=0.0 if self.stagewise else self.tol)
+
+    def planned(self, learning_rate: float, Cs: tuple[float, ...]) -> BoostingSettings:
+        """Return the settings of a training that goes through some values of C, ascending."""
+        C, *later = Cs or (self.C,)
+        return replace(self, learning_rate=learning_rate, C=C, later_C=tuple(later))
 
     @property
     def step(self) -> float:
@@ -65,7 +85,8 @@ class Schedule:
     `epsilon`, in up to `max_working_sets` passes.
 
     `stop_reason` is the reason for stopping, or None. "optimal": pricing proved that no weak
-    learner of the family pays, and the restricted master is solved. "no column": pricing found none
+    learner of the family pays, and the restricted master is solved. "gap": the dual bound is within
+    the `gap` of the settings. "no column": pricing found none
     that pays, which proves nothing of stage-wise coefficients or if it does not cover the family.
     """
 
@@ -107,8 +128,25 @@ class Schedule:
         self.max_working_sets = max(self._settings.max_working_sets, passes)
         return True
 
+    @property
+    def _tol(self) -> float:
+        """Fraction of the objective below which a fall counts as none."""
+        gap = self._settings.gap
+        if gap == 0.0:
+            return self._settings.tol
+        return 0.0 if self._exact else gap / MOST_IDLE
+
+    def is_close(self, objective: float, bound: float) -> bool:
+        """Return True, and note that training ends, if the bound is within the gap asked for."""
+        gap = self._settings.gap
+        if gap > 0.0 and objective - bound <= gap * objective:
+            self.stop_reason = "gap"
+        return self.stop_reason == "gap"
+
     def end(self) -> None:
-        """Note why training ends, since no column pays."""
+        """Note why training ends, if that is not known yet: no column pays."""
+        if self.stop_reason is not None:
+            return
         proven = self._exact and not self._settings.stagewise
         self.stop_reason = "optimal" if proven else "no column"
 
@@ -120,7 +158,7 @@ class Schedule:
             self._polished = self.epsilon <= POLISH_EPSILON and small
             self._before_polish = None
             return True
-        tol = self._settings.tol
+        tol = self._tol
         is_idle = previous is not None and tol > 0.0 and previous - objective < tol * previous
         self._n_idle = self._n_idle + 1 if is_idle else 0
         if self._n_idle < (1 if self._exact else MOST_IDLE):

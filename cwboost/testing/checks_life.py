@@ -33,6 +33,7 @@ def check_life_of_a_classifier(plugin):
     classifier = CWBoostClassifier(
         clone(plugin) if is_family else "stump",
         correction="total",
+        C=1e4,
         n_estimators=6,
         tol=0,
         random_state=0,

@@ -14,19 +14,55 @@ from cwboost.training.training import MOST_DRAWS, PAYS, Training
 
 
 class ColumnGeneration(Training):
-    """Training by columns: one weak learner per class and round, each with its coefficient."""
+    """Training by columns: one weak learner per class and round, each with its coefficient.
+
+    Along a path of C, `later_C` are the values that follow.
+    """
+
+    extra_names = ("C",)
 
     def __init__(self, pricer, master, settings, rng, held_out=()):
         super().__init__(pricer, master, settings, rng, held_out)
         self.columns = RecordedColumns(master.n_classes)
+        self.later_C = settings.later_C
 
     def round(self) -> bool:
-        """Do one round of Algorithm 1; return False when training is over."""
+        """Do one round of Algorithm 1; return False when training is over.
+
+        If it is over at the present C, go on at the next one, which does no round yet.
+        """
+        return self.round_at_C() or self.next_C()
+
+    def next_C(self) -> bool:
+        """Go on at the next value of C; return False if there is none."""
+        if self.later_C:
+            self.change_C(self.later_C[0])
+            return True
+        return False
+
+    def change_C(self, C: float) -> None:
+        """Go on at another value of C, from the columns and coefficients that are there.
+
+        Along a path of growing C, every solution is feasible for the next value.
+        """
+        self.master.change_C(C)
+        self.later_C = tuple(later for later in self.later_C if later > C)
+        self.begin(C)
+
+    def take_place(self, C: float, values_of_C) -> None:
+        """Take the place on the path that a training had: its C, and that of each of its rounds."""
+        self.change_C(C)
+        self.rounds_before = int(np.count_nonzero(values_of_C != C))
+
+    def round_at_C(self) -> bool:
+        """Do one round at the present C; return False when training is over there."""
         self.between_rounds = False
         start = perf_counter()
         priced, edges = self.price()
         self.observe_bound(edges)
         priced_at = perf_counter()
+        if self.is_proven():
+            return self.end(priced.learners)
         layer, n_new = self.add_columns(priced, edges)
         if not self.is_worth_solving(layer, n_new):
             return self.end(priced.learners)
@@ -63,6 +99,15 @@ class ColumnGeneration(Training):
             bound = self.master.dual_bound(largest(edges, 0.0))
             # Also where there is none yet: a comparison with NaN is false.
             self.best_bound = self.best_bound if self.best_bound >= bound else bound
+
+    def is_proven(self) -> bool:
+        """Return True if the bound is close enough to the objective of the last round.
+
+        The first round at a value of C makes its own objective.
+        """
+        if self.n_rounds == self.rounds_before:
+            return False
+        return self.schedule.is_close(self.master.objective, self.best_bound)
 
     def add_columns(self, priced, edges) -> tuple[np.ndarray, int]:
         """Add the columns that violate their dual constraint.
@@ -109,6 +154,7 @@ class ColumnGeneration(Training):
     def record(self, changes: Changes, entry) -> float:
         """Add the round to the model, with bound and gap; return its objective."""
         entry = {
+            "C": self.C,
             **certificate(self.best_bound, self.master.objective, self.pricer.fault),
             "n_nonzero": np.count_nonzero(self.master.coef_matrix),
             **entry,
@@ -118,8 +164,8 @@ class ColumnGeneration(Training):
         return objective
 
     def end(self, learners) -> bool:
-        """End training, since none of these learners pays; return False."""
-        if self.n_rounds:
+        """End training at the present C without these learners; return False."""
+        if self.n_rounds > self.rounds_before:
             # This pricing saw the last round's weights: its bound belongs to that round.
             objective = self.model.latest["objective"]
             self.model.amend_latest(**certificate(self.best_bound, objective, self.pricer.fault))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cwboost.calibration.scores import held_out_scores
+from cwboost.calibration.scores import HeldOutScores, held_out_scores
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
 from cwboost.families.sealing.pricer import candidates_of
@@ -113,15 +113,19 @@ class OneMachine(Bench):
     ) -> Iterator[HoldoutRun | None]:
         """Provide a holdout run from a start, None if no class has an example to spare.
 
-        All runs leave the same examples out and draw the same random numbers. These examples keep
-        their place: no part of X is copied, and the masters have their scores.
+        If there are held-out examples, a run is measured on them. Else all runs leave the same
+        examples out and draw the same random numbers. These examples keep their place: no part of X
+        is copied, and the masters have their scores.
         """
+        settings = self._wanted.settings.of_holdout(learning_rate)
+        problem = replace(self._problem, base=start.scores)
+        if self.has_validation:
+            yield self._validation_run(family, problem, settings, start, self._encoding(encoding))
+            return
         splits, seed = self._splits
         if not splits:
             yield None
             return
-        problem = replace(self._problem, base=start.scores)
-        settings = replace(self._wanted.settings, learning_rate=learning_rate, tol=0.0)
         rng, trainings = np.random.default_rng(seed), []
         for number, split in enumerate(splits):
             own = problem.without(split.left_out)
@@ -136,20 +140,37 @@ class OneMachine(Bench):
         measured = np.concatenate([split.measured for split in splits])
         yield HoldoutRun(trainings, scores, problem.y[measured], problem.row_weight[measured])
 
-    def begin(self, start: Start, plan: Plan) -> Runner:
-        wanted, previous = self._wanted, self.previous
-        problem = replace(self._problem, base=start.scores)
-        settings = replace(wanted.settings, learning_rate=plan.learning_rate)
-        encoded = self._encoding(plan.encoding)
-        statistics = encoded.statistics
-        held_out = held_out_scores(
-            self._held_out,
-            problem.classes,
-            n_scores=len(problem.classes),
-            metric=plan.metric,
+    def _validation_run(self, family, problem, settings, start, encoded: Encoded) -> HoldoutRun:
+        """Return a holdout run on all examples, which is measured on the held-out ones."""
+        rng = np.random.default_rng(self._wanted.split_seed)
+        (valid,) = self._held_out_scores({VALID: self._held_out[VALID]}, start, encoded)
+        pricer = encoded.binder.bind(family, problem, rng)
+        master = problem.master(settings.C, self._wanted.n_threads)
+        training = self._training(pricer, master, settings, rng, [valid])
+        weight = np.ones(len(valid.y)) if valid.weight is None else valid.weight
+        return HoldoutRun([training], lambda: valid.class_scores, valid.y, weight)
+
+    def _held_out_scores(
+        self, held_out, start: Start, encoded: Encoded, metric=None
+    ) -> list[HeldOutScores]:
+        """Return the scores of held-out sets, which start where boosting does."""
+        statistics, classes = encoded.statistics, self._problem.classes
+        return held_out_scores(
+            held_out,
+            classes,
+            n_scores=len(classes),
+            metric=metric,
             base=start.base,
             features=None if statistics is None else statistics.features,
         )
+
+    def begin(self, start: Start, plan: Plan) -> Runner:
+        wanted, previous = self._wanted, self.previous
+        problem = replace(self._problem, base=start.scores)
+        settings = wanted.settings.planned(plan.learning_rate, plan.Cs)
+        encoded = self._encoding(plan.encoding)
+        statistics = encoded.statistics
+        held_out = self._held_out_scores(self._held_out, start, encoded, plan.metric)
         columns = None
         if statistics is not None:
             columns = Sample(problem.holder.X, problem.rows, problem.weight)

@@ -14,6 +14,7 @@ from cwboost.families.sealing.sample import Sample
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.input.schema import InputSchema
 from cwboost.recipe.parameters import Parameters
+from cwboost.recipe.path_of_C import kept_round
 from cwboost.recipe.plan import Plan
 from cwboost.target_statistics import TargetStatistics
 from cwboost.training.importances import with_importances
@@ -108,11 +109,17 @@ class BoostingOutcome(ModelOutcome):
         )
         if plan.curve is not None and fits_scale:
             model = plan.curve.calibrated(model, attributes["history_"]["learning_rate"])
+        if plan.path is not None:
+            attributes["path_"] = plan.path.table()
+            if fits_scale:
+                model = plan.path.calibrated(model, attributes["history_"]["C"])
         if n_rounds == 0:
-            model = predict_prior(model, training.master.class_weights, training.settings.C)
+            model = predict_prior(model, training.master.class_weights, training.master.C)
         best = n_rounds
         if n_rounds and self.early_stopping is not None:
             best = self.early_stopping.kept_round
+        elif n_rounds and isinstance(self.wanted.max_columns, int):
+            best = kept_round(attributes["history_"], self.wanted.max_columns)
         model = model.truncate(best) if best < n_rounds else model
         # Shares of the classes need the scale of the loss.
         fits_scale = fits_scale and (n_rounds > 0 or self.base is not None)

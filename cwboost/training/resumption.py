@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from cwboost.fitted_model import FittedModel
 from cwboost.input.columns import column_label
 from cwboost.input.problem import Problem, fingerprint
 from cwboost.input.schema import InputSchema
-from cwboost.master import RestrictedMaster
+from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.training.column_generation import ColumnGeneration
 from cwboost.training.leaf_boosting import LeafBoosting
 from cwboost.training.training import Training
@@ -20,6 +20,7 @@ from cwboost.training.training import Training
 STATE_TYPES = {
     "pairs": dict,
     "solves_since_rebuild": int,
+    "C": float,
     "best_bound": float,
     "precision": list,
     "generator": dict,
@@ -122,7 +123,9 @@ def origin_of(training: Training, problem: Problem, constraints: Mapping) -> dic
     with its parameters and constraints, the settings, the data, their weights and base scores.
     """
     data, constraints = fingerprint(problem), sorted(constraints.items())
-    parts = _description([training.pricer.family, training.settings, constraints, data])
+    # How far a path of C leads changes nothing of the way.
+    settings = replace(training.settings, later_C=())
+    parts = _description([training.pricer.family, settings, constraints, data])
     return {"data": data, "identity": hashlib.sha256(repr(parts).encode()).hexdigest()}
 
 
@@ -146,6 +149,7 @@ def training_state(training: Training, origin: Mapping | None) -> dict | None:
         return None
     return {
         **training.master.state(),
+        "C": training.C,
         "best_bound": training.best_bound,
         "precision": training.schedule.state(),
         "generator": training.rng.bit_generator.state,
@@ -161,6 +165,8 @@ def _check_state(state: Mapping) -> None:
         and {name: type(value) for name, value in state["pairs"].items()} == PAIRS_TYPES
     ):
         raise ValueError("training_state must have the fields that training saves, each its type")
+    if not 0.0 < state["C"] <= LARGEST_C:
+        raise ValueError(f"training_state: C must lie in (0, {LARGEST_C:g}], got {state['C']}")
 
 
 def resume(training: Training, previous: PreviousFit, X, origin: Mapping) -> None:
@@ -186,6 +192,8 @@ def resume(training: Training, previous: PreviousFit, X, origin: Mapping) -> Non
         return
     training.master.restore(state)
     if state["identity"] == origin["identity"]:
+        if isinstance(training, ColumnGeneration):
+            training.take_place(state["C"], history["C"])
         if state["best_bound"] > training.master.objective * (1.0 + 1e-9):
             raise ValueError(
                 f"training_state: best_bound must not lie above the objective "
@@ -193,6 +201,8 @@ def resume(training: Training, previous: PreviousFit, X, origin: Mapping) -> Non
             )
         training.best_bound = state["best_bound"]
         training.schedule.restore(state["precision"], training.model.latest["objective"])
+        if isinstance(training, ColumnGeneration) and training.stop_reason is not None:
+            training.next_C()
     try:
         training.rng.bit_generator.state = state["generator"]
     except (ArithmeticError, LookupError, TypeError) as error:

@@ -29,8 +29,8 @@ class Training(ABC):
     randomness. The scores of `held_out` examples follow every round. `model` is that of the
     finished rounds, with their history; `between_rounds` is False while a round is unfinished, so
     that the master is ahead of the model. `first_priced` is the first class that gets learners: 1
-    if one score serves two classes, else 0. `best_bound` is the largest dual bound so far, NaN if
-    pricing is not exact.
+    if one score serves two classes, else 0. `C` is the present one, and `best_bound` the largest
+    dual bound so far there, NaN if pricing is not exact.
     """
 
     extra_names: ClassVar[tuple[str, ...]] = ()
@@ -45,9 +45,14 @@ class Training(ABC):
         self.first_priced = master.n_classes - pricer.n_targets
         self.exact = pricer.exact and self.sampler.takes_all
         self.model = GrowingEnsemble(master.n_classes, held_out, self.extra_names)
-        self.schedule = Schedule(settings, self.exact)
-        self.best_bound = np.nan
+        self.begin(settings.C)
         self.between_rounds = True
+
+    def begin(self, C: float) -> None:
+        """Begin at a value of C, with no bound yet."""
+        self.C, self.rounds_before = C, self.n_rounds
+        self.schedule = Schedule(self.settings, self.exact)
+        self.best_bound = np.nan
 
     @abstractmethod
     def round(self) -> bool:
@@ -94,7 +99,7 @@ class Training(ABC):
         return objective
 
     def end(self, learners) -> bool:
-        """End training, since none of these learners pays; return False."""
+        """End training at the present C without these learners; return False."""
         if not self.n_rounds:
             self.model.add_learners(learners.take([]), [])
         self.schedule.end()

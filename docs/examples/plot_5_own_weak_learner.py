@@ -43,9 +43,11 @@ class Distances(DerivedFeatureFamily):
 # %%
 # An instance of it takes the place of a name.
 models = {
-    "stumps": CWBoostClassifier("stump", correction="total", n_estimators=20, random_state=0),
+    "stumps": CWBoostClassifier(
+        "stump", correction="total", C=1e4, n_estimators=20, random_state=0
+    ),
     "distances": CWBoostClassifier(
-        Distances(), correction="total", n_estimators=20, random_state=0
+        Distances(), correction="total", C=1e4, n_estimators=20, random_state=0
     ),
 }
 for name, model in models.items():

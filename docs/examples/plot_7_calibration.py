@@ -26,7 +26,7 @@ X_held, X_test, y_held, y_test = train_test_split(
 # ``probability_scale=2`` takes the probabilities that follow from the loss. They are too extreme,
 # which training data that are fitted without an error cannot show.
 clf = CWBoostClassifier(
-    "stump", correction="total", n_estimators=100, probability_scale=2.0, random_state=0
+    "stump", correction="total", C=1e4, n_estimators=100, probability_scale=2.0, random_state=0
 )
 clf.fit(X_train, y_train)
 before = log_loss(y_test, clf.predict_proba(X_test))

@@ -2,6 +2,7 @@
 
 import math
 from copy import copy
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -12,6 +13,7 @@ from cwboost.kernels import (
     TREE_CRITERIA,
     BinnedMatrix,
     Bins,
+    DepthTwoSearch,
     FeatureSketch,
     TreeGrower,
     usable_threads,
@@ -33,6 +35,10 @@ LEAF_WEIGHT, FEWEST_LEAVES = 20, 25
 
 MOST_SETS = 256
 """Sets of features that a node has a bit for."""
+
+COARSE_BINS = 32
+"""Most bins of a feature in the exact search for trees of depth 2, whose cost grows with their
+square."""
 
 NO_LIMIT = np.iinfo(np.int64).max
 
@@ -77,6 +83,14 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     has no NaN in training. Sparse matrices stay sparse and take five bytes per stored entry; dense
     ones take one byte per entry, and five more per entry that differs from a value that over half
     of the examples share.
+
+    Columns that are trees of `max_depth` 2, as those of total correction, are searched exactly: of
+    all roots, children and thresholds, those of largest edge, over at most 32 bins of about equal
+    counts per feature. A dual bound then covers all models of pairwise interactions on these bins.
+    With more than 64 features, the search covers the pairs of the 64 that divide the examples best
+    alone, and is not exact. It draws nothing, and has no criterion and no least weight of a leaf:
+    other values of `max_features`, `min_leaf_weight` or `max_leaf_nodes` than the defaults, and
+    `monotonic_cst`, grow these trees greedily, as partitions do.
 
     Examples
     --------
@@ -136,7 +150,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
                 f"{len(sets)}"
             )
         grower = TreeGrower(binned, n_threads=n_threads, sets=sets, **settings)
-        return TreePricer(grower, binned, context)
+        return TreePricer(grower, binned, context, self._coarse_bins(context))
 
     def candidates(self, size):
         depth = self._depth(size) + MORE_DEPTH if self._chooses_depth else NO_LIMIT
@@ -161,6 +175,13 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         size = context.size or sum(own.n_rows for own in descriptions)
         settings = self._settings(size, bins.n_features)
         return cwboost.TreeCoordinator(bins, settings)
+
+    def _coarse_bins(self, context):
+        """Return the most bins of an exact search for columns; 0 to grow them greedily."""
+        is_default = self.max_features in ("auto", None) and self.min_leaf_weight == "auto"
+        if self.max_depth != 2 or not is_default or self.max_leaf_nodes is not None:
+            return 0
+        return min(COARSE_BINS, self.max_bins) if context.monotonic is None else 0
 
     @property
     def _chooses_depth(self):
@@ -216,15 +237,29 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 class TreePricer(cwboost.Pricer):
     """Trees on one training matrix: one per target, or one whose leaves all targets share."""
 
-    def __init__(self, grower, binned, context):
+    def __init__(self, grower, binned, context, coarse_bins):
         self.n_samples = binned.n_rows
+        self._search, self._coarse_bins = None, coarse_bins
+        self._n_varying = len(binned.bins.usable)
+        self._make_search = partial(
+            DepthTwoSearch, binned, sets=context.interactions, n_threads=context.n_threads
+        )
         self._n_features = binned.n_features
         self._grower, self._max_depth = grower, grower.max_depth
         self._random_state = context.random_state
         self._monotonic = context.monotonic
 
+    @property
+    def exact(self):
+        return self._coarse_bins > 0 and self._n_varying <= DepthTwoSearch.MOST_FEATURES
+
     def price(self, weights, request=cwboost.PricingRequest()):
         weights = np.require(weights, np.float64, "A")
+        if self._coarse_bins:
+            if self._search is None:
+                self._search = self._make_search(self._coarse_bins)
+            nodes, packed, edges = self._search.search(weights)
+            return cwboost.Priced(self._learners(nodes), packed, edges)
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
         self._grower.max_depth = self._max_depth
         nodes, packed, edges = self._grower.grow(weights, seeds, request.rows, self._monotonic)
@@ -245,6 +280,7 @@ class TreePricer(cwboost.Pricer):
         other = copy(self)
         other._max_depth = family._depth(context.size or self.n_samples)
         other._random_state, other._monotonic = context.random_state, context.monotonic
+        other._coarse_bins = family._coarse_bins(context)
         return other
 
 

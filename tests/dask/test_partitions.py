@@ -146,7 +146,7 @@ def one_run(training, y, chooses):
     settings = replace(training.settings, learning_rate=0.2, C=1e4)
     left_out = drawn_splits(np.bincount(y), None, rng)[0][0].left_out
     family = training.pricer.family
-    with left_out_master(training.crew, training.setup, 1e4, left_out) as (master, *examples):
+    with left_out_master(training.crew, training.setup, settings, left_out) as (master, *examples):
         inner = type(training)(PartitionedPricer(master, family, rng), master, settings, rng)
         run = HoldoutRun([inner], master.left_out_scores, *examples)
         return recipe.follow(run, 30, 0.2, 18 if chooses else None, Clock(0.0))
@@ -227,7 +227,7 @@ def test_projections_give_the_learners_of_local_training(data):
 
 
 def test_a_family_may_occur_again_with_other_parameters(data):
-    trees = [TreeFamily(depth, max_features=None) for depth in (2, 3)]
+    trees = [TreeFamily(depth, max_features=None) for depth in (3, 4)]
     family = MixedFamily([trees[0], "stump", trees[1]])
     training = train(family, split(*data, 150), 8, n_workers=2)
     assert_equal_models(training, local(family, *data, 8), 1e-11)
@@ -252,7 +252,7 @@ def test_every_member_of_a_master_works_on_one_machine_and_on_partitions(data):
     here = RestrictedMaster(np.bincount(y), 100.0)
     outputs = pack_outputs(np.where(X[:, :2] > 0, 1, -1).astype(np.int8))
     here.add_paying(SimpleNamespace(outputs=outputs), np.ones(2), 0.0, np.arange(2))
-    calls = {"dual_bound": (1.0,), "update_layer": (np.full(11, -1),)}
+    calls = {"dual_bound": (1.0,), "update_layer": (np.full(11, -1),), "change_C": (50.0,)}
     division = Division(None, np.zeros(len(y), np.int32), 1)
     nothing = SimpleNamespace(outputs=outputs[:0], keys=np.zeros((0, 8), np.uint8))
     for master in (here, there):

@@ -61,6 +61,8 @@ def test_a_fit_on_other_rows_goes_on_from_the_scores_there(client, weak_learner,
     settings = {"init": None, "n_estimators": 4, "correction": correction, "random_state": 0}
     if correction == "stagewise":
         settings |= {"learning_rate": 0.5, "C": 100.0}
+    else:
+        settings["C"] = 1e4
     rng = np.random.default_rng(0)
     Xs = rng.normal(size=(2, 1500, 4)) * [[[1.0]], [[1.5]]]
     ys = (Xs[:, :, :3] + rng.gumbel(size=(2, 1500, 3))).argmax(axis=2)

@@ -157,7 +157,7 @@ def stop_early(state):
     return True
 
 
-TOTAL = {"weak_learner": "stump", "correction": "total"}
+TOTAL = {"weak_learner": "stump", "correction": "total", "C": 1e4}
 SPLIT, TWO, FIRST = {"early_stopping": True}, {"y": Y > 0}, {"monotonic_cst": [1, 0]}
 REFUSED = [
     ({"weak_learner": "neuron"}, {}, "unknown weak learner 'neuron'"),

@@ -21,6 +21,7 @@ from cwboost.plotting import (
     plot_importances,
     plot_loss,
     plot_margins,
+    plot_path,
     plot_shape,
 )
 from cwboost.plotting.axes import colours
@@ -202,3 +203,15 @@ def test_the_holdout_runs():
     assert x == pytest.approx(model.plan_.curve.kept_length / model.learning_rate_)
     with pytest.raises(ValueError, match="classifier must have a plan_ with a holdout run"):
         plot_holdout(paper(n_estimators=2).fit(X, Y))
+
+
+def test_the_path_of_C():
+    clf = CWBoostClassifier("stump", correction="total", random_state=0).fit(X, NAMES[Y])
+    ax = plot_path(clf)
+    x, losses = ax.lines[0].get_data()
+    np.testing.assert_array_equal(losses, clf.path_["log_loss"])
+    np.testing.assert_array_equal(x, clf.path_["n_nonzero"])
+    marked = ax.lines[-1].get_data()
+    assert marked[1] == min(losses) and f"C = {clf.history_['C'][-1]:g}" in ax.lines[-1].get_label()
+    with pytest.raises(ValueError, match="classifier must have a path_, got None: fit it with"):
+        plot_path(CWBoostClassifier("stump", n_estimators=2).fit(X, NAMES[Y]))

@@ -40,7 +40,8 @@ def scratch():
 
 
 def trained(**params):
-    few = {"correction": "total", "n_estimators": 8, "random_state": 0, "warm_start": True}
+    few = {"correction": "total", "C": 1e4, "n_estimators": 8, "random_state": 0}
+    few["warm_start"] = True
     return CWBoostClassifier(**few | params).fit(X, Y)
 
 

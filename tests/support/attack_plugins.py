@@ -514,7 +514,7 @@ class Case(NamedTuple):
 
 def fitted_with(plugin):
     """Train on VOWEL: 11 classes, 990 examples."""
-    clf = CWBoostClassifier(plugin, correction="total", n_estimators=9, random_state=0)
+    clf = CWBoostClassifier(plugin, correction="total", C=1e4, n_estimators=9, random_state=0)
     return clf.fit(*load_vowel(return_X_y=True))
 
 

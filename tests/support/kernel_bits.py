@@ -5,6 +5,7 @@ A program: `test_bits.py` runs it under every instruction set of the machine.
 
 import hashlib
 import json
+from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +22,15 @@ from cwboost._kernels.projections.projection import Directions, Panels
 from cwboost.ensemble.shapley import tree_shapley
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.outputs import pack_outputs
-from cwboost.kernels import TREE_CRITERIA, BinnedMatrix, SortedFeatures, TreeGrower, exp, log
+from cwboost.kernels import (
+    TREE_CRITERIA,
+    BinnedMatrix,
+    DepthTwoSearch,
+    SortedFeatures,
+    TreeGrower,
+    exp,
+    log,
+)
 
 
 def hash_of(*arrays):
@@ -92,6 +101,13 @@ def trees(rng):
             yield f"Shapley values, {name}", hash_of(*tree_shapley(forms, coef, X, X))
 
 
+def pairs(rng):
+    for n_targets, missing in product((1, 2, 3, 7, 11), (False, True)):
+        binned = BinnedMatrix(data(rng, 1003, 6, missing))
+        nodes, *found = DepthTwoSearch(binned, 32).search(weights_of(rng, n_targets, 1003))
+        yield f"{n_targets} targets, missing: {missing}", hash_of(*nodes.values(), *found)
+
+
 def many_trees(rng):
     """Trees enough for codes: by the rows that reach their nodes, and walked."""
     X = data(rng, 777, 9, True)
@@ -159,7 +175,7 @@ def fits(rng):
 
 def hashes():
     found = {"instruction set": cpu.chosen()}
-    subjects = stumps, stumps_on_many_rows, trees, many_trees, projections
+    subjects = stumps, stumps_on_many_rows, trees, pairs, many_trees, projections
     for subject in (*subjects, packed_edges, kernel_values, elementary, fits):
         found.update(subject(np.random.default_rng(0)))
     return found

@@ -21,7 +21,8 @@ FAMILIES = ["stump", "tree", "projection"]
 
 def paper(weak_learner="stump", **params):
     """Return the method of the paper: total correction, on stumps unless told otherwise."""
-    return CWBoostClassifier(weak_learner, **{"correction": "total", "random_state": 0} | params)
+    protocol = {"correction": "total", "C": 1e4, "random_state": 0}
+    return CWBoostClassifier(weak_learner, **protocol | params)
 
 
 def stages(weak_learner="stump", **params):

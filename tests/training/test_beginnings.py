@@ -38,6 +38,7 @@ CHANGES = {
     "init": LogisticRegression(),
     "n_estimators": MORE,
     "C": 20.0,
+    "max_columns": None,  # belongs to C=None
     "correction": {"total": "stagewise", "constrained": "stagewise", "stagewise": "total"},
     "max_working_sets": 5,
     "epsilon": 1e-3,

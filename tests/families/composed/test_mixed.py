@@ -91,7 +91,7 @@ def test_a_family_may_occur_again_with_other_parameters(members, data, tmp_path,
 )
 def test_any_families_can_be_mixed(members, correction, data):
     X, X_test, y, y_test = data
-    clf = CWBoostClassifier(members, init=None, correction=correction, n_estimators=20)
+    clf = CWBoostClassifier(members, init=None, correction=correction, C=1e4, n_estimators=20)
     assert clf.fit(X, y).score(X_test, y_test) > 0.4
     assert not clf.ensemble_.learners.is_graded
 
@@ -105,7 +105,7 @@ def test_a_model_without_learners_has_a_table():
 @pytest.mark.parametrize("classifier", [CWBoostClassifier, cwboost.MultiBoostClassifier])
 def test_one_family_mixed_with_itself_is_that_family(data, classifier):
     X, X_test, y, _ = data
-    options = {"correction": "total"} if classifier is CWBoostClassifier else {}
+    options = {"correction": "total", "C": 1e4} if classifier is CWBoostClassifier else {}
     options |= {"n_estimators": 8, "random_state": 0}
     one = classifier("stump", **options).fit(X, y)
     two = classifier(["stump", StumpFamily()], **options).fit(X, y)

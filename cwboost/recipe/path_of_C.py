@@ -1,0 +1,130 @@
+"""C by the data: a holdout run of total correction along a path of C, from few columns to many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cwboost.calibration.calibration import LOSS_SCALE, scale_and_loss
+from cwboost.conformity import Conformity
+from cwboost.kernels import log, softmax
+from cwboost.recipe import constants as at
+from cwboost.recipe.holdout import HoldoutRun
+from cwboost.recipe.initial import Start
+from cwboost.recipe.parameters import GAP, ONE_SE, Parameters
+from cwboost.recipe.plan import HoldoutPath, PathPoint, Plan
+from cwboost.support.clock import Clock
+from cwboost.support.weights import effective_size
+
+
+def with_C(wanted: Parameters, bench, start: Start, plan: Plan, clock: Clock) -> Plan:
+    """Return the plan with the values of C that the training goes through.
+
+    `bench` is a `cwboost.training.place.Bench`.
+    """
+    first = wanted.settings.C
+    if bench.is_elsewhere:
+        C = float(bench.previous.history["C"][-1])
+        return plan.because("C", "that of the fitted model", Cs=(C,))
+    with bench.holdout(plan.family, start, 1.0, plan.encoding) as run:
+        points = [] if run is None else follow_path(run, first, plan.n_rounds, clock)
+    if not points:
+        why = "few coefficients, since no holdout run reached a column"
+        return plan.because("C", why, Cs=(first, at.UNMEASURED_C))
+    path = HoldoutPath(tuple(points), chosen(points, wanted.max_columns))
+    best, exact = points[path.kept], np.isfinite(points[path.kept].gap)
+    reason = f"holdout log loss {best.log_loss:.4g} with {best.n_nonzero:.0f} coefficients"
+    if path.kept == len(points) - 1:
+        reason += ", at the end of the path"
+    plan = plan.because("C", reason, path=path, Cs=values_of_C(first, best.C))
+    within = f"within {GAP:.0%} of the optimum over all weak learners of the family"
+    ends = within if exact else "ten rounds in a row that lower the objective by less than 1%"
+    plan = plan.because("rounds_per_C", f"each value of C ends {ends}")
+    if wanted.probability_scale is not None or bench.has_validation:
+        return plan
+    return plan.because("scale", "most likely on the examples left out", scale=best.scale)
+
+
+def values_of_C(first: float, last: float) -> tuple[float, ...]:
+    """Return the path from one value of C to another; of two on it, both are in it."""
+    values = [first]
+    while values[-1] < last:
+        values.append(at.STEP_OF_C * values[-1])
+    return tuple(values)
+
+
+def follow_path(run: HoldoutRun, first: float, most: int, clock: Clock) -> list[PathPoint]:
+    """Return the points of a holdout run at growing C, until its log loss rises.
+
+    Every value of C begins with the columns and coefficients of the one before. No training does
+    more than `most` rounds; the value at which one would, is a point only if it is the first.
+    """
+    points: list[PathPoint] = []
+    for C in values_of_C(first, at.LARGEST_C):
+        whole = [_solved(training, C, most, clock) for training in run.trainings]
+        is_whole = all(whole)
+        if run.n_rounds and (is_whole or not points):
+            points.append(_measured(run, C))
+        best = min((point.log_loss for point in points), default=np.inf)
+        if not is_whole or (points and points[-1].log_loss > at.PAST_BEST * best):
+            break
+    return points
+
+
+def _solved(training, C: float, most: int, clock: Clock) -> bool:
+    """Go on at a value of C until training is over there; return False if it was cut."""
+    training.change_C(C)
+    while training.n_rounds < most and clock.left > 0:
+        if not training.round():
+            return True
+        training.model.forget_learners()
+    return False
+
+
+def _measured(run: HoldoutRun, C: float) -> PathPoint:
+    """Return the point of a path at which the trainings of a run are."""
+    latest = [training.model.latest for training in run.trainings]
+    scores = run.scores()
+    scale, _ = scale_and_loss(scores, run.y, run.weight, LOSS_SCALE)
+    p = softmax(scale * scores)
+    losses = -log(np.maximum(p[np.arange(len(run.y)), run.y], np.finfo(np.float64).tiny))
+    loss = np.average(losses, weights=run.weight)
+    variance = np.average((losses - loss) ** 2, weights=run.weight)
+    return PathPoint(
+        C=C,
+        n_nonzero=float(np.mean([one["n_nonzero"] for one in latest])),
+        gap=float(np.mean([one["gap"] / one["objective"] for one in latest])),
+        error=float(np.average(scores.argmax(axis=1) != run.y, weights=run.weight)),
+        log_loss=float(loss),
+        log_loss_se=float(np.sqrt(variance / effective_size(run.weight))),
+        scale=scale,
+        conformity=Conformity.of(scale * scores, run.y, run.weight),
+    )
+
+
+def chosen(points: list[PathPoint], max_columns: int | str | None) -> int:
+    """Return the point of lowest log loss, or the smaller model that `max_columns` asks for.
+
+    "one_se" is the first point within a standard error of the lowest log loss (Breiman, Friedman,
+    Olshen and Stone 1984).
+    """
+    losses = np.array([point.log_loss for point in points])
+    if max_columns == ONE_SE:
+        best = points[int(losses.argmin())]
+        return int(np.argmax(losses <= best.log_loss + best.log_loss_se))
+    if max_columns is not None:
+        n_nonzero = np.array([point.n_nonzero for point in points])
+        losses[n_nonzero > max_columns] = np.inf
+    return int(losses.argmin())
+
+
+def kept_round(history: Mapping[str, np.ndarray], most: int) -> int:
+    """Return after how many rounds of a training at most `most` coefficients are left.
+
+    This is the end of a value of C if there is one with as few.
+    """
+    few = history["n_nonzero"] <= most
+    at_ends = few & np.append(history["C"][1:] != history["C"][:-1], True)
+    rounds = np.flatnonzero(at_ends if at_ends.any() else few)
+    return int(rounds[-1]) + 1 if len(rounds) else 1

@@ -1,0 +1,162 @@
+"""C by the data: the path, its points, the choice among them, and what training makes of it."""
+
+import copy
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.metrics import log_loss
+
+from cwboost import CWBoostClassifier, TreeFamily
+from cwboost.callbacks import TimeLimit
+from cwboost.recipe.path_of_C import chosen, kept_round, values_of_C
+from tests.support.models import assert_same_training
+
+
+def certified(weak_learner="stump", **params):
+    return CWBoostClassifier(weak_learner, correction="total", random_state=0, **params)
+
+
+@pytest.fixture(scope="module")
+def halves():
+    X, y = make_classification(
+        1200, 8, n_informative=4, n_classes=3, flip_y=0.1, class_sep=0.8, random_state=1
+    )
+    return X[:800], y[:800], X[800:], y[800:]
+
+
+@pytest.fixture(scope="module")
+def fitted(halves):
+    return certified().fit(*halves[:2])
+
+
+def test_the_data_choose_a_small_certified_model(halves, fitted):
+    X, y, X_test, y_test = halves
+    history, path, C = fitted.history_, fitted.path_, fitted.history_["C"][-1]
+    assert fitted.stop_reason_ == "gap" and fitted.init_ is None
+    assert history["gap"][-1] <= 0.01 * history["objective"][-1]
+    assert C == path["C"][path["log_loss"].argmin()] == fitted.plan_.Cs[-1]
+    # The loss falls, then rises until it is past its lowest value.
+    assert path["log_loss"][-1] > 1.02 * path["log_loss"].min() and path["log_loss"].argmin() > 1
+    assert (np.diff(path["n_nonzero"]) > 0).all() and (path["gap"] <= 0.01).all()
+    # What the holdout run promises is what new rows find.
+    p = fitted.predict_proba(X_test)
+    assert abs(log_loss(y_test, p) - path["log_loss"].min()) < 0.05
+    assert history["n_nonzero"][-1] < 200
+    protocol = certified(C=1e4).fit(X, y)
+    assert log_loss(y_test, p) < 0.95 * log_loss(y_test, protocol.predict_proba(X_test))
+    sets = fitted.predict_set(X_test, alpha=0.1)
+    assert 0.85 < sets[np.arange(len(y_test)), y_test].mean() < 0.96
+
+
+def test_every_value_of_C_ends_close_to_its_optimum(fitted):
+    history = fitted.history_
+    ends = np.append(np.diff(history["C"]) > 0, True)
+    assert (history["gap"][ends] <= 0.01 * history["objective"][ends]).all()
+    assert (np.diff(history["C"]) >= 0).all()
+    np.testing.assert_array_equal(np.unique(history["C"]), fitted.plan_.Cs[-ends.sum() :])
+
+
+def test_a_path_ends_at_the_optimum_of_its_last_C(halves, fitted):
+    X, y, *_ = halves
+    alone = certified(C=fitted.history_["C"][-1], epsilon=1e-3, n_estimators=1000).fit(X, y)
+    assert alone.stop_reason_ == "optimal"
+    best = alone.history_["objective"][-1]
+    assert best <= fitted.history_["objective"][-1] <= 1.01 * best
+    assert fitted.history_["dual_bound"][-1] <= best
+
+
+def test_every_stage_has_the_scale_of_its_own_C(halves, fitted):
+    X_test, y_test = halves[2:]
+    losses = [log_loss(y_test, p) for p in fitted.staged_predict_proba(X_test)]
+    ends = np.flatnonzero(np.append(np.diff(fitted.history_["C"]) > 0, True))
+    measured = dict(zip(fitted.path_["C"], fitted.path_["log_loss"]))
+    for end in ends[1:]:
+        assert abs(losses[end] - measured[fitted.history_["C"][end]]) < 0.06
+
+
+def test_smaller_models_on_the_path(halves, fitted):
+    X, y, *_ = halves
+    few = certified(max_columns=20).fit(X, y)
+    assert few.history_["n_nonzero"][few.best_iteration_ - 1] <= 20
+    assert np.count_nonzero(few.ensemble_.coef().toarray()) <= 20
+    rule = certified(max_columns="one_se").fit(X, y)
+    path, at = rule.path_, list(rule.path_["C"]).index(rule.history_["C"][-1])
+    best = path["log_loss"].argmin()
+    limit = path["log_loss"][best] + path["log_loss_se"][best]
+    assert at < best and path["log_loss"][at] <= limit < path["log_loss"][at - 1]
+
+
+def points(losses, columns):
+    return [
+        SimpleNamespace(log_loss=loss, log_loss_se=0.1, n_nonzero=n)
+        for loss, n in zip(losses, columns)
+    ]
+
+
+def test_the_choice():
+    path = points([1.0, 0.7, 0.62, 0.6, 0.65], [1, 5, 9, 20, 50])
+    assert chosen(path, None) == 3 and chosen(path, 19) == 2 and chosen(path, "one_se") == 1
+    assert chosen(path, 4) == 0
+    history = {"C": np.array([2, 2, 4, 4, 8]), "n_nonzero": np.array([1, 3, 5, 6, 9])}
+    assert [kept_round(history, most) for most in (9, 8, 5, 2)] == [5, 4, 2, 1]
+    assert values_of_C(2.0, 16.0) == (2.0, 4.0, 8.0, 16.0)
+
+
+def test_without_anything_to_leave_out_the_model_is_small():
+    X, y = np.arange(4.0)[:, None], np.array([0, 1, 2, 3])
+    clf = certified().fit(X, y)
+    assert not hasattr(clf, "path_") and clf.history_["n_nonzero"][-1] <= 4
+    assert "no holdout run" in clf.plan_.reasons["C"]
+    assert log_loss(y, clf.predict_proba(X)) < np.log(4)
+
+
+def test_held_out_examples_choose(halves):
+    X, y, X_val, y_val = halves
+    clf = certified().fit(X, y, X_val=X_val, y_val=y_val)
+    best = clf.path_["log_loss"].argmin()
+    assert clf.history_["C"][-1] == clf.path_["C"][best]
+    assert abs(log_loss(y_val, clf.predict_proba(X_val)) - clf.path_["log_loss"][best]) < 0.01
+
+
+@pytest.mark.parametrize("n_rounds", [1, 7, 30])
+def test_more_rounds_go_on_along_the_path(n_rounds, halves, fitted):
+    X, y, *_ = halves
+    clf = certified(warm_start=True, n_estimators=n_rounds).fit(X, y)
+    assert clf.n_iter_ <= n_rounds
+    clf = pickle.loads(pickle.dumps(clf)).set_params(n_estimators="auto").fit(X, y)
+    assert_same_training(clf, fitted)
+
+
+def test_other_examples_go_on_at_the_same_C(halves, fitted):
+    clf = copy.deepcopy(fitted).set_params(warm_start=True).fit(*halves[2:])
+    assert clf.history_["C"][-1] == fitted.history_["C"][-1]
+    assert clf.plan_.reasons["C"] == "that of the fitted model"
+
+
+def test_a_family_without_exact_pricing(halves):
+    X, y, *_ = halves
+    clf = certified(TreeFamily(max_depth=3)).fit(X, y)
+    assert clf.stop_reason_ in ("tol", "no column") and np.isnan(clf.history_["gap"]).all()
+    assert "ten rounds" in clf.plan_.reasons["rounds_per_C"]
+    assert len(clf.plan_.Cs) > 2
+
+
+def test_the_time_limit_cuts_the_run(halves):
+    clf = certified(callbacks=[TimeLimit(1e-6)]).fit(*halves[:2])
+    assert clf.stop_reason_ == "time limit" and clf.n_iter_ == 1 and not hasattr(clf, "path_")
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"max_columns": 0}, "max_columns must be"),
+        ({"max_columns": "few"}, "max_columns must be an integer, 'one_se' or None, got 'few'"),
+        ({"max_columns": 3, "C": 1.0}, "max_columns must be None unless the data choose C"),
+    ],
+)
+def test_what_is_refused(params, message, halves):
+    with pytest.raises(ValueError, match=message):
+        certified(**params).fit(*halves[:2])
