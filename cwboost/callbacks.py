@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import math
 import os
+import sys
 import time
+from contextlib import ExitStack, suppress
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cwboost.support.checks import check_number
 from cwboost.support.extras import extra
-from cwboost.support.files import append, check_path, replacing
+from cwboost.support.files import append, check_path, open_stream, replacing, write_all
 
 if TYPE_CHECKING:
     import optuna
@@ -46,29 +48,25 @@ class ProgressBar:
         # A copy, as in a clone of an estimator, gets a new bar: the terminal cannot be copied.
         return ProgressBar, ()
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self._close()
-
-    def _close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
-
     def on_round_end(self, state: RoundState) -> bool:
         """Advance to the round of `state`; never stops training."""
-        bar = self._bar
-        if bar is not None and (state.round <= bar.n or state.n_rounds != bar.total):
-            self._close()  # the bar of a fit before this one
+        if sys.stderr is not None:
+            with suppress(OSError, ValueError):  # a stream that is closed or full
+                self._show(state)
+        return False
+
+    def on_fit_end(self) -> None:
+        """End the bar, however training ended."""
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            with suppress(OSError, ValueError):
+                bar.close()
+
+    def _show(self, state: RoundState) -> None:
         if self._bar is None:
             self._bar = self._open(total=state.n_rounds, initial=state.round - 1, unit="round")
         self._bar.set_postfix_str(_figures(state), refresh=False)
         self._bar.update(state.round - self._bar.n)
-        if state.round >= state.n_rounds:
-            self._close()
-        return False
 
 
 def _figures(state) -> str:
@@ -181,12 +179,18 @@ class CSVLog:
     Parameters
     ----------
     path : path-like
+        A file, or a stream such as a pipe, which gets the rows of one fit.
     """
 
     def __init__(self, path: FilePath) -> None:
         check_path(path)
         self.path = path
         self._next: tuple[int, list[str]] | None = None
+        self._stream: int | None = None
+        self._open = ExitStack()
+
+    def __reduce__(self):
+        return CSVLog, (self.path,)
 
     def on_round_end(self, state: RoundState) -> bool:
         """Append the row of `state`; never stops training."""
@@ -194,12 +198,28 @@ class CSVLog:
         if self._next != (state.round, names):
             self._start(names, state.round)
         row = state.round, state.seconds, *state.latest.values()
-        append(self.path, ",".join(map(str, row)) + "\r\n")
+        self._write(",".join(map(str, row)) + "\r\n")
         self._next = state.round + 1, names
         return False
 
+    def on_fit_end(self) -> None:
+        """Close the stream, if it is one."""
+        self._open.close()
+        self._stream = self._next = None
+
+    def _write(self, text: str) -> None:
+        if self._stream is None:
+            append(self.path, text)
+        else:
+            write_all(self._stream, text.encode())
+
     def _start(self, names: list[str], first: int) -> None:
         """Write a new file that keeps the earlier rows of the rounds before `first`."""
+        self.on_fit_end()
+        self._stream = self._open.enter_context(open_stream(self.path))
+        if self._stream is not None:
+            self._write(",".join(names) + "\r\n")
+            return
         kept = []
         if first > 1 and os.path.exists(self.path):
             with open(self.path, newline="", encoding="utf-8") as file:

@@ -129,7 +129,8 @@ class CWBoostClassifier(BoostingClassifier):
         uninterrupted fit, bit for bit. With other examples, a holdout run cannot imitate the
         training: `n_estimators` must be a number, or X_val given.
     callbacks : list or None, default=None
-        Objects with ``on_round_end(state)``; one that returns True stops training.
+        Objects with ``on_round_end(state)``; one that returns True stops training. The method
+        ``on_fit_end()``, if there is one, is called however training ends.
 
     Other Parameters
     ----------------

@@ -7,7 +7,6 @@ interrupted.
 import argparse
 import contextlib
 import inspect
-import os
 import pkgutil
 import sys
 import traceback
@@ -17,6 +16,7 @@ from importlib import import_module
 
 from cwboost import __version__, commands
 from cwboost.commands import CommandError, refuse_overwriting
+from cwboost.commands._streams import place_of_results, silence, standard_streams
 
 EPILOG = """\
 A first model from a file with a header line and the label in the last column:
@@ -44,24 +44,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         name: import_module(f"cwboost.commands.{name}") if chosen in (None, name) else None
         for name in names
     }
-    args = _parser(modules).parse_args(argv)
-    if args.command is None:
-        _parser(modules).print_help()
-        return 0
+    with standard_streams() as results:
+        args = _parser(modules).parse_args(argv)
+        if args.command is None:
+            _parser(modules).print_help()
+            return 0
+        return _run(modules[args.command], args, results)
+
+
+def _run(module, args, results) -> int:
+    """Run a sub-command whose results go to a stream, None if it is closed; return its status."""
     name = f"cwboost {args.command}"
     as_python = warnings.formatwarning
     warnings.formatwarning = lambda message, *_, **__: f"{name}: warning: {_line(message)}\n"
-    # Only results may reach stdout: what plugins and other libraries print goes to stderr.
-    args.results = sys.stdout
     try:
+        args.results = place_of_results(args, results)
         refuse_overwriting(args, args.called)
+        # Only results may reach stdout: what plugins and other libraries print goes to stderr.
         with contextlib.redirect_stdout(sys.stderr):
-            status = modules[args.command].run(args)
-        sys.stdout.flush()
+            status = module.run(args)
+        if results is not None:
+            results.flush()
         return status
-    except BrokenPipeError:
-        # The reader (e.g. head) closed the pipe. Python would report it again on closing stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader (e.g. head) closed the pipe
+        silence(results)
         return 1
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)
@@ -70,6 +76,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.traceback:
             traceback.print_exc()
         print(f"{name}: error: {_message(error)}", file=sys.stderr)
+        with contextlib.suppress(OSError):
+            if results is not None:
+                results.flush()
+            return 1
+        silence(results)  # a full disk, on which Python would fail again as it ends
         return 1
     finally:
         warnings.formatwarning = as_python

@@ -2,6 +2,8 @@
 
 import copy
 import csv
+import errno
+import io
 import pickle
 import re
 
@@ -141,6 +143,54 @@ def test_the_progress_bar_shows_what_is_known(capsys):
     tree.fit(X, Y, X_val=X, y_val=Y)
     shown = capsys.readouterr().err
     assert "valid_error" in shown and "nan" not in shown and "gap" not in shown
+
+
+class Failing:
+    def on_round_end(self, state):
+        if state.round == 3:
+            raise RuntimeError("after three rounds")
+
+
+ENDS = {
+    "the last round": {"n_estimators": 3},
+    "a callback": {"callbacks": [TimeLimit(0)]},
+    "early stopping": {"early_stopping": True, "n_iter_no_change": 1, "n_estimators": 200},
+    "an error": {"callbacks": [Failing()]},
+}
+
+
+@pytest.mark.parametrize("is_verbose", [True, False])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_progress_bar_ends_however_training_ends(end, is_verbose, monkeypatch):
+    pytest.importorskip("tqdm")
+    bars, bar = [], ProgressBar()
+    make = bar._open
+    monkeypatch.setattr("tqdm.auto.tqdm", lambda **given: bars.append(make(**given)) or bars[-1])
+    own = ENDS[end].get("callbacks", [])
+    callbacks = own if is_verbose else [*own, ProgressBar()]
+    clf = classifier(**ENDS[end] | {"callbacks": callbacks, "verbose": is_verbose})
+    for n_fits in (1, 2):
+        try:
+            clf.fit(X, Y)
+        except RuntimeError:
+            assert end == "an error"
+        assert len(bars) == n_fits and bars[-1].disable  # as tqdm marks a closed bar
+        assert bars[-1].n == clf.n_iter_ or end == "an error"
+
+
+class Broken(io.StringIO):
+    def write(self, text):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("stream", [None, Broken(), "closed"])
+def test_a_progress_bar_that_cannot_be_shown_decides_about_nothing(stream, monkeypatch):
+    if stream == "closed":
+        stream = io.StringIO()
+        stream.close()
+    monkeypatch.setattr("sys.stderr", stream)
+    assert classifier(n_estimators=3, callbacks=[ProgressBar()]).fit(X, Y).n_iter_ == 3
+    assert classifier(n_estimators=3, verbose=1).fit(X, Y).n_iter_ == 3
 
 
 def test_a_progress_bar_begins_again_with_every_fit(capsys):

@@ -1,10 +1,12 @@
-"""Every file that cwboost writes: replaced in one step, with its permissions, or left as it was."""
+"""Every file that cwboost writes: its content is replaced and nothing else, or it stays."""
 
 import ast
 import os
 import stat
+import tempfile
 import textwrap
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +22,8 @@ from cwboost.support import files
 from cwboost.support.files import replacing
 
 X, Y = load_iris(return_X_y=True)
-# Members of an archive; a new folder.
-OTHERS = "model_file/container.py", "commands/_plugin_writer.py"
+# Members of an archive; a new folder; the null device.
+OTHERS = "model_file/container.py", "commands/_plugin_writer.py", "commands/_streams.py"
 
 
 def written_to(tree):
@@ -132,8 +134,8 @@ def test_links_are_followed(tmp_path):
 
 
 def test_what_is_no_name_of_a_file(tmp_path):
-    for place in (tmp_path, f"{tmp_path}{os.sep}new{os.sep}", "", os.devnull):
-        with pytest.raises(OSError, match="not the name of a regular file") as caught:
+    for place in (tmp_path, f"{tmp_path}{os.sep}new{os.sep}", ""):
+        with pytest.raises(OSError, match="not the name of a file") as caught:
             write(place)
         assert caught.value.filename == str(place)
     with pytest.raises(FileNotFoundError, match="No such file") as caught:
@@ -141,6 +143,155 @@ def test_what_is_no_name_of_a_file(tmp_path):
     assert caught.value.filename == str(tmp_path / "no" / "file")
     assert list(tmp_path.iterdir()) == []
     write(tmp_path / ("m" * 255))  # the longest name
+
+
+# ---------------------------------------------------------------------------- all writers
+
+
+def trained(**parameters):
+    parameters = {"init": None, "n_estimators": 2, "random_state": 0} | parameters
+    return CWBoostClassifier("stump", **parameters).fit(X, Y)
+
+
+def by_command(command, *options):
+    """Return a writer that runs a command with the path as its last argument."""
+    return lambda path: command_writes(path, command, *options)
+
+
+def command_writes(path, command, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        trained().save(f"{folder}/m.cwb")
+        rows = "".join(f"{','.join(map(str, row))},{y}\n" for row, y in zip(X, Y))
+        Path(folder, "t.csv").write_text("a,b,c,d,y\n" + rows)
+        assert main([command, *(each.replace("IN", folder) for each in options), str(path)]) == 0
+
+
+FIT = "IN/t.csv", "--held-out", "0", "--rounds", "2", "--set", "init=None", "--quiet"
+WRITERS = {
+    "save": lambda path: trained().save(path),
+    "Checkpoint": lambda path: trained(callbacks=[Checkpoint(path, every_rounds=2)]),
+    "CSVLog": lambda path: trained(callbacks=[CSVLog(path)]),
+    "fit": by_command("fit", *FIT),
+    "fit --history": by_command("fit", *FIT, "IN/m2.cwb", "--history"),
+    "predict": by_command("predict", "IN/m.cwb", "IN/t.csv", "--drop", "y", "--quiet", "--out"),
+    "export": by_command("export", "IN/m.cwb", "--onnx"),
+    "evaluate": by_command("evaluate", "IN/m.cwb", "IN/t.csv", "--quiet", "--calibration"),
+}
+NEEDS = {"export": ["onnx"], "evaluate": ["pandas", "matplotlib"], "predict": ["pandas"]}
+pytestmark_posix = pytest.mark.skipif(os.name != "posix", reason="attributes of POSIX")
+
+
+@pytest.fixture(params=WRITERS)
+def writer(request):
+    for package in NEEDS.get(request.param, ["pandas"] if "fit" in request.param else []):
+        pytest.importorskip(package)
+    return WRITERS[request.param]
+
+
+def state_of(path):
+    found = path.stat()
+    attributes = {name: os.getxattr(path, name) for name in os.listxattr(path)}
+    return found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode), attributes
+
+
+@pytestmark_posix
+def test_a_writer_changes_the_content_and_nothing_else(writer, tmp_path):
+    path, other = tmp_path / "out.png", tmp_path / "other"
+    path.write_bytes(b"")
+    path.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(path, 1234, 4321)
+    with suppress(OSError):  # of a file system without attributes
+        os.setxattr(path, "user.note", b"kept")
+    former = state_of(path)
+    writer(path)
+    assert state_of(path) == former and path.stat().st_size
+    os.link(path, other)
+    path.write_bytes(b"")
+    writer(path)
+    assert other.samefile(path) and state_of(path) == former and path.stat().st_size
+    assert {each.name for each in tmp_path.iterdir()} == {"out.png", "other"}
+
+
+@pytestmark_posix
+def test_a_writer_writes_streams(writer, tmp_path):
+    os.mkfifo(tmp_path / "pipe.png")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe.png").read_bytes()))
+    reader.start()
+    writer(tmp_path / "pipe.png")
+    reader.join(60)
+    assert (tmp_path / "pipe.png").is_fifo() and len(read[0]) > 10
+    writer("/dev/null")
+    assert not os.path.isfile("/dev/null")
+
+
+@pytestmark_posix
+def test_an_open_file_gets_the_content_where_it_stands(tmp_path):
+    path = tmp_path / "log"
+    with open(path, "wb", buffering=0) as file:
+        file.write(b"before ")
+        write(f"/dev/fd/{file.fileno()}", b"content")
+        (tmp_path / "link").symlink_to(f"/dev/fd/{file.fileno()}")
+        write(tmp_path / "link", b" again")
+        file.write(b" after")
+    assert path.read_bytes() == b"before content again after"
+
+
+IN_PLACE = ["chown", "replace", "setxattr", "open"]
+
+
+@pytestmark_posix
+@pytest.mark.parametrize("code", sorted(files.MAY_NOT_REPLACE))
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_what_cannot_be_replaced_is_overwritten_or_stays(name, code, tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"old" * 5_000)
+    node, make = path.stat().st_ino, os.open
+
+    def fail(given, *rest, **options):
+        if name == "open" and Path(given).parent != tmp_path:
+            return make(given, *rest, **options)
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(files.os, name, fail)
+    if name == "open":  # the folder may not be written
+        monkeypatch.setattr(files.os, "replace", lambda *_: fail(path))
+    monkeypatch.setattr(
+        files, "_attributes", lambda of: {"user.a": b"a"} if of == str(path) else {}
+    )
+    if name == "chown":
+        monkeypatch.setattr(files.os, "stat", other_owner(files.os.stat, path))
+    write(path)
+    assert path.read_bytes() == b"new" * 10_000 and path.stat().st_ino == node
+    with full_after(16_000), pytest.raises(OSError, match="File too large") as caught:
+        write(path, b"other" * 5_000)
+    assert caught.value.filename == str(path)
+    assert path.read_bytes() == b"new" * 10_000
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def other_owner(function, path):
+    """Return a function that calls `path` the file of another user."""
+
+    def call(given, *rest, **options):
+        found = function(given, *rest, **options)
+        if given != str(path):
+            return found
+        return os.stat_result([*found[:4], found.st_uid + 1, *found[5:10]])
+
+    return call
+
+
+@pytestmark_posix
+def test_a_model_comes_through_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    model = trained()
+    writer = threading.Thread(target=model.save, args=(tmp_path / "pipe",))
+    writer.start()
+    loaded = load_model(tmp_path / "pipe")
+    writer.join(60)
+    assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
 @pytest.mark.parametrize("path", [b"file", 3, None])

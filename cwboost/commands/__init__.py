@@ -2,23 +2,34 @@
 
 The first line of a module's docstring appears in ``cwboost --help``. ``add_arguments(parser)``
 declares the arguments, files and folders with the type `InputPath` or `OutputPath`; ``run(args)``
-does the work and returns the exit status. What a command has found goes to the stream
+does the work and returns the exit status. What a command has found goes to `result` or the stream
 ``args.results``; whatever else is printed meanwhile, as by plugins, goes to the error stream.
 Import packages that take longer than NumPy inside ``run``, not at the top of the module.
 """
 
+import ast
 import os
+import shutil
 import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
+
+from cwboost.support.files import replacing
 
 __all__ = [
     "CommandError",
     "InputPath",
     "OutputPath",
     "add_run_arguments",
+    "assignment",
     "check_jobs",
     "check_run_arguments",
     "refuse_overwriting",
+    "result",
+    "show",
 ]
 
 
@@ -49,14 +60,54 @@ def refuse_overwriting(args, names) -> None:
 
 
 def _is_same(first: Path, second: Path) -> bool:
-    """Return True if two paths lead to one file or folder; devices and pipes may be shared."""
+    """Return True if two paths lead to one file, folder or pipe; devices may be shared."""
     try:
         # "-" is the standard input, which may come from a file.
         found = [os.stat(0 if str(path) == "-" else path) for path in (first, second)]
     except OSError:
         return os.path.realpath(first) == os.path.realpath(second)
-    is_stored = stat.S_ISREG(found[0].st_mode) or stat.S_ISDIR(found[0].st_mode)
-    return is_stored and os.path.samestat(*found)
+    is_shared = stat.S_ISCHR(found[0].st_mode) or stat.S_ISSOCK(found[0].st_mode)
+    return not is_shared and os.path.samestat(*found)
+
+
+@contextmanager
+def result(args, path: Path | None = None) -> Iterator[IO[str]]:
+    """Open the file of a result, by default the standard output, as text in UTF-8.
+
+    The output gets the result at the end of the block, whole or, after an error, not at all.
+    """
+    if path is not None:
+        with replacing(path, "w", newline="", encoding="utf-8") as file:
+            yield file
+        return
+    if args.results is None:
+        raise CommandError("the standard output is closed: --out names a file")
+    with tempfile.TemporaryFile("w+", newline="", encoding="utf-8") as whole:
+        yield whole
+        whole.seek(0)
+        if hasattr(args.results, "buffer"):
+            args.results.flush()
+            shutil.copyfileobj(whole.buffer, args.results.buffer)
+        else:
+            shutil.copyfileobj(whole, args.results)
+
+
+def show(args, text: str) -> None:
+    """Print a result for people; letters that the standard output lacks are escaped."""
+    if args.results is None:
+        raise CommandError("the standard output is closed: there is no place for the result")
+    print(text, file=args.results)
+
+
+def assignment(text: str, option: str) -> tuple[str, object]:
+    """Return the name and the value, of Python or a word, that an option gives as NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise CommandError(f"{option} must be NAME=VALUE, got {text!r}")
+    try:
+        return name.strip(), ast.literal_eval(value.strip())
+    except (SyntaxError, ValueError):
+        return name.strip(), value.strip()  # a word, such as sqrt
 
 
 def add_run_arguments(parser, *, folder: str, holds: str) -> None:

@@ -1,20 +1,24 @@
-"""Loading of models for a command, and examples that fit them."""
+"""Loading of models for a command, and rows that fit them."""
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from cwboost.commands import CommandError, InputPath, check_jobs
-from cwboost.commands._tables.options import Trained
-from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
+from cwboost.commands._tables import DATA, Known, Table, add_reading_arguments, read_parts
 from cwboost.input.columns import listed, quoted
+
+ROWS = 100_000
+"""Rows of a large file that are in memory at a time."""
 
 
 def add_model_arguments(parser, default_label: str) -> None:
-    """Declare the arguments of commands that take a model and examples."""
+    """Declare the arguments of commands that take a model and rows."""
     parser.add_argument("model", type=InputPath, help="file written by cwboost fit")
     parser.add_argument("data", type=InputPath, help=DATA)
     parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
     parser.add_argument("--quiet", action="store_true", help="do not print how the file was read")
-    add_reading_arguments(parser, default=default_label)
+    add_reading_arguments(parser, default_label)
 
 
 def load(path, jobs: int | None = None):
@@ -23,26 +27,23 @@ def load(path, jobs: int | None = None):
 
     check_jobs(jobs)
     try:
-        classifier = load_model(path)
+        classifier = load_model("/dev/stdin" if str(path) == "-" else path)
     except ModelFileError as error:
         raise CommandError(f"{path}: {error}") from error
     return classifier if jobs is None else classifier.set_params(n_jobs=jobs)
 
 
-def read_for(classifier, args, *, needs_labels: bool):
-    """Read the examples of a command, their features picked as the model knows them."""
-    known = getattr(classifier, "categories_", {})
+def read_for(classifier, args, *, needs_labels: bool) -> Iterator[Table]:
+    """Yield the rows of a command in parts, their features picked as the model knows them."""
+    categories = getattr(classifier, "categories_", {})
     names = getattr(classifier, "feature_names_in_", None)
-    trained = Trained(
+    known = Known(
+        None if names is None else names.tolist(),
         classifier.n_features_in_,
-        None if names is None else [str(name) for name in names],
-        {place: values for place, values in known.items() if values.dtype == object},
-        classifier.classes_.astype(str),
+        [place for place, values in categories.items() if values.dtype == object],
+        classifier.classes_,
     )
-    table = read(args, part="test", trained=trained, needs_labels=needs_labels)
-    if table.names is None:  # else the classifier would warn
-        vars(classifier).pop("feature_names_in_", None)
-    return table
+    return read_parts(args, known=known, needs_labels=needs_labels, rows=ROWS)
 
 
 def known_labels(path, y, classes):

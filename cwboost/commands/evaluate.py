@@ -16,7 +16,7 @@ import sys
 
 import numpy as np
 
-from cwboost.commands import CommandError, OutputPath
+from cwboost.commands import CommandError, OutputPath, show
 from cwboost.commands._models import add_model_arguments, known_labels, load, read_for
 from cwboost.support.columns import aligned
 from cwboost.support.extras import extra
@@ -42,15 +42,21 @@ def run(args) -> int:
     if not 0 < args.alpha < 1:
         raise CommandError(f"--alpha must be between 0 and 1, got {args.alpha}")
     classifier = load(args.model, args.jobs)
-    table = read_for(classifier, args, needs_labels=True)
-    y = known_labels(args.data, table.y, classifier.classes_)
-    p = classifier.predict_proba(table.X)
-    predicted = classifier.predict(table.X)
+    parts, sets = [], []
+    for table in read_for(classifier, args, needs_labels=True):
+        y = known_labels(args.data, table.y, classifier.classes_)
+        parts.append((y, classifier.predict_proba(table.X), classifier.predict(table.X)))
+        if len(sets) == len(parts) - 1:
+            sets += _sets(classifier, table.X, y, args.alpha)
+    y, p, predicted = map(np.concatenate, zip(*parts))
     if args.calibration:
         _draw_calibration(predicted == y, p.max(axis=1), args.calibration)
-    found = _measures(classifier.classes_, y, p, predicted)
-    found["prediction_sets"] = _prediction_sets(classifier, table.X, y, args.alpha)
-    print(json.dumps(found, indent=2) if args.json else _text(found), file=args.results)
+    found = _measures(classifier.classes_, y, p, predicted) | {"prediction_sets": None}
+    if sets:
+        covered, sizes = map(np.concatenate, zip(*sets))
+        coverage, size = float(covered.mean()), float(sizes.mean())
+        found["prediction_sets"] = {"alpha": args.alpha, "coverage": coverage, "size": size}
+    show(args, json.dumps(found, indent=2) if args.json else _text(found))
     return 0
 
 
@@ -110,19 +116,18 @@ def _draw_calibration(is_right, confidence, path) -> None:
         figure.savefig(file, format=path.suffix[1:] or None)
 
 
-def _prediction_sets(classifier, X, y, alpha: float) -> dict | None:
-    """Return coverage and mean size of prediction sets, None if the model cannot make any."""
+def _sets(classifier, X, y, alpha: float) -> list:
+    """Return which prediction sets hold the label, and their sizes; nothing without sets."""
     try:
         sets = classifier.predict_set(X, alpha=alpha)
     except TypeError as error:
         print(f"no prediction sets: {error}", file=sys.stderr)
-        return None
+        return []
     except ValueError:
         missing = "training left no examples out for them (cwboost fit --valid)"
         print(f"no prediction sets: {missing}", file=sys.stderr)
-        return None
-    covered = sets[np.arange(len(y)), np.searchsorted(classifier.classes_, y)]
-    return {"alpha": alpha, "coverage": float(covered.mean()), "size": float(sets.sum(1).mean())}
+        return []
+    return [(sets[np.arange(len(y)), np.searchsorted(classifier.classes_, y)], sets.sum(axis=1))]
 
 
 def _text(found: dict) -> str:

@@ -13,7 +13,7 @@ the first round; that of a shared tree is the sum over the classes.
 
 import json
 
-from cwboost.commands import CommandError, InputPath
+from cwboost.commands import CommandError, InputPath, show
 from cwboost.commands._models import load
 from cwboost.recipe.parameters import Parameters
 from cwboost.support.columns import aligned
@@ -41,8 +41,7 @@ def run(args) -> int:
         "importances": _importances(classifier, args.top),
         "strongest": _strongest(classifier, args.top),
     }
-    text = json.dumps(found, indent=2, default=str) if args.json else _text(found)
-    print(text, file=args.results)
+    show(args, json.dumps(found, indent=2, default=str) if args.json else _text(found))
     return 0
 
 

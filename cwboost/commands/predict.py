@@ -1,18 +1,15 @@
-"""Predict with a saved model and write CSV, one line per example.
+"""Predict with a saved model and write CSV, one line per row of the file.
 
 The features are the columns that have the names of the model's, in any order; other columns are
 ignored. If the file or the model has no names, the columns must be those of the model, in its
-order. With --label, or with labels in an NPZ file, the command also prints the error on the
-examples that have a label. Of an NPZ file with X_train and X_test, the test part is predicted.
+order. With --label, the command also prints the error on the rows that have a label.
 """
 
 import csv
 import sys
-from contextlib import nullcontext
 
-from cwboost.commands import OutputPath
+from cwboost.commands import OutputPath, result
 from cwboost.commands._models import add_model_arguments, known_labels, load, read_for
-from cwboost.support.files import replacing
 
 
 def add_arguments(parser) -> None:
@@ -27,30 +24,32 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     classifier = load(args.model, args.jobs)
-    table = read_for(classifier, args, needs_labels=False)
-    labels = None
-    if table.y is not None:
-        labels = known_labels(args.data, table.y, classifier.classes_)
-    header, rows = _predictions(classifier, table.X, args)
-    out = args.out and replacing(args.out, "w", newline="", encoding="utf-8")
-    with out or nullcontext(args.results) as file:
+    n_labelled = n_wrong = 0
+    with result(args, args.out) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows.tolist())
-    if labels is not None and len(labels):
-        X = table.X if table.labelled is None else table.X[table.labelled]
-        error = 1 - classifier.score(X, labels)
-        print(f"error {error:.2%} on {len(labels)} examples", file=sys.stderr)
+        writer.writerow(_header(classifier, args))
+        for table in read_for(classifier, args, needs_labels=False):
+            writer.writerows(_predictions(classifier, table.X, args).tolist())
+            if table.y is not None and len(table.y):
+                X = table.X if table.labelled is None else table.X[table.labelled]
+                y = known_labels(args.data, table.y, classifier.classes_)
+                n_wrong += int((classifier.predict(X) != y).sum())
+                n_labelled += len(y)
+    if n_labelled:
+        print(f"error {n_wrong / n_labelled:.2%} on {n_labelled} examples", file=sys.stderr)
     return 0
 
 
-def _predictions(classifier, X, args):
-    """Return the names of the columns and one row per example."""
+def _header(classifier, args) -> list:
+    classes = classifier.classes_.tolist()
     if not (args.proba or args.scores):
-        return ["label"], classifier.predict(X)[:, None]
+        return ["label"]
+    return classes[1:] if args.scores and len(classes) == 2 else classes
+
+
+def _predictions(classifier, X, args):
+    """Return one row per row of X; of two classes, one score, of the second."""
     if args.proba:
-        return classifier.classes_.tolist(), classifier.predict_proba(X)
-    scores = classifier.decision_function(X)
-    if scores.ndim == 1:  # two classes: one score, of the second
-        return [classifier.classes_[1]], scores[:, None]
-    return classifier.classes_.tolist(), scores
+        return classifier.predict_proba(X)
+    given = classifier.decision_function(X) if args.scores else classifier.predict(X)
+    return given if given.ndim == 2 else given[:, None]

@@ -9,7 +9,11 @@ import json
 import math
 import os
 import re
+import shutil
+import stat
+import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
@@ -99,10 +103,24 @@ class _File(io.FileIO):
         return super().read(size)
 
 
+@contextmanager
+def _opened(path) -> Iterator[_File]:
+    """Open a file; what comes through a pipe goes to the disk first."""
+    with _File(path) as file:
+        if not stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            yield file
+            return
+        with tempfile.TemporaryFile() as stored:
+            shutil.copyfileobj(file, stored, PART_BYTES)
+            stored.seek(0)
+            with _File(stored.fileno(), closefd=False) as copy:
+                yield copy
+
+
 def read(path, max_bytes: int | None = None) -> tuple[dict, dict[str, np.ndarray]]:
     """Return the header of a container and its arrays, which take at most `max_bytes`."""
     check_path(path)
-    with _File(path) as file:
+    with _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         try:
             with ZipFile(file) as archive:

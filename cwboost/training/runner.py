@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -82,6 +82,7 @@ class Runner:
     what has its methods, and `score` that of `RoundState`.
     After each round `early_stopping`, then `callbacks` are called, as ``on_round_end(state)``. One
     that returns True stops training; its attribute ``stop_reason`` is the reason, else "callback".
+    The method ``on_fit_end()``, if there is one, is called however the rounds end.
     """
 
     training: Any
@@ -148,9 +149,14 @@ class Runner:
             return self.early_stopping.stop_reason
         # No bar unless it is shown: it has a destructor all the same, and an interrupt that arrives
         # in a destructor is lost.
-        with ProgressBar() if estimator.verbose else nullcontext() as bar:
-            every = bar, self.early_stopping, *self.callbacks
-            listeners = [one for one in every if one is not None]
+        bar = ProgressBar() if estimator.verbose else None
+        listeners = [
+            each for each in (bar, self.early_stopping, *self.callbacks) if each is not None
+        ]
+        with ExitStack() as ended:
+            for each in listeners:
+                if hasattr(each, "on_fit_end"):
+                    ended.callback(each.on_fit_end)
             while training.n_rounds < self.n_rounds:
                 done = training.n_rounds
                 goes_on = training.round()

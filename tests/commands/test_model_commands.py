@@ -16,6 +16,14 @@ from cwboost.cli import main
 from cwboost.experiments import plugin_bench
 from cwboost.families.registry import WEAK_LEARNERS
 
+pd = pytest.importorskip("pandas")
+
+
+def write_table(path, X, y):
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
+    frame.assign(label=y).to_csv(path, index=False)
+    return path
+
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory, halves):
@@ -26,8 +34,7 @@ def saved(tmp_path_factory, halves):
     model.feature_names_in_ = np.array([f"f{i}" for i in range(10)], dtype=object)
     model.save(folder / "model.cwb")
     del model.feature_names_in_
-    np.savez(folder / "data.npz", X=X_test, y=y_test)
-    return model, folder / "model.cwb", folder / "data.npz"
+    return model, folder / "model.cwb", write_table(folder / "data.csv", X_test, y_test)
 
 
 def output(capsys, *arguments):
@@ -81,8 +88,8 @@ def test_evaluate(halves, tmp_path, capsys):
     model = paper(n_estimators=15).fit(X, y).calibrate(X_test[::2], y_test[::2])
     model.save(tmp_path / "m.cwb")
     X, y = X_test[1::2], y_test[1::2]
-    np.savez(tmp_path / "d.npz", X=X, y=y)
-    evaluate = ["evaluate", tmp_path / "m.cwb", tmp_path / "d.npz", "--alpha", 0.2]
+    data = write_table(tmp_path / "d.csv", X, y)
+    evaluate = ["evaluate", tmp_path / "m.cwb", data, "--alpha", 0.2]
     figure = ["--calibration", tmp_path / "calibration.png"]
     found = json.loads(output(capsys, *evaluate, "--json", "--quiet", *figure))
     p, predicted, sets = model.predict_proba(X), model.predict(X), model.predict_set(X, 0.2)
@@ -115,11 +122,11 @@ def test_evaluate(halves, tmp_path, capsys):
 
 def test_classes_may_have_the_names_of_averages(halves, tmp_path, capsys):
     X, y, *_ = halves
-    model, data, found = tmp_path / "m.cwb", tmp_path / "d.npz", []
+    model, data, found = tmp_path / "m.cwb", tmp_path / "d.csv", []
     for names in (["a", "b", "c"], ["accuracy", "macro avg", "weighted avg"]):
         labels = np.array(names)[y % 3]
         paper(n_estimators=3).fit(X, labels).save(model)
-        np.savez(data, X=X, y=labels)
+        write_table(data, X, labels)
         found.append(json.loads(output(capsys, "evaluate", model, data, "--json")))
         assert [row.pop("class") for row in found[-1]["by_class"]] == names
         assert names[1] in output(capsys, "evaluate", model, data)
@@ -130,8 +137,8 @@ def test_many_classes_list_the_commonest_confusions(vowel, tmp_path, capsys):
     X, y = vowel
     names = np.array([f"a rather long name of vowel {label}" for label in y])
     paper(n_estimators=3).fit(X, names).save(tmp_path / "m.cwb")
-    np.savez(tmp_path / "d.npz", X=X, y=names)
-    text = output(capsys, "evaluate", tmp_path / "m.cwb", tmp_path / "d.npz")
+    data = write_table(tmp_path / "d.csv", X, names)
+    text = output(capsys, "evaluate", tmp_path / "m.cwb", data)
     assert "the commonest 20 of " in text
     counts = [int(line.split()[-1]) for line in text.partition("examples\n")[2].splitlines()[4:]]
     assert counts == sorted(counts, reverse=True)
@@ -143,7 +150,7 @@ def test_export(saved, tmp_path, capsys):
     text = output(capsys, "export", path, "--onnx", tmp_path / "m.onnx", "--rounds", 10)
     assert "10 rounds, 10 features, 11 classes" in text
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
-    X = np.load(data)["X"]
+    X = pd.read_csv(data).iloc[:, :10].to_numpy()
     (label,) = session.run(["label"], {"X": X})
     assert np.array_equal(label, model.predict(X, n_estimators=10))
 

@@ -1,1 +1,0 @@
-"""Reading of examples for the command line: text, NPZ and Parquet files."""
