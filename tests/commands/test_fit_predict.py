@@ -170,7 +170,7 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         (["evaluate", model, features], "must have a column of labels, got ['f0',"),
         (["fit", tmp_path / "rows.parquet", model], "must have rows, got none"),
         (["fit", tmp_path / "rows.csv", model], "must have rows, got none"),
-        (["predict", model, tmp_path / "columns.pq"], "lacks ['f0',"),
+        (["predict", model, tmp_path / "columns.pq"], "10 features of the model, got 0"),
         (["datasets", "list", "VOWEL"], "list must have no name, got VOWEL"),
         (["fit", data, model, "--history", tmp_path / "no" / "h.csv"], "must be in a folder"),
         (["inspect", model, "--top", -1], "--top must be >= 0"),
