@@ -153,7 +153,7 @@ def test_errors_have_one_form():
         for line in path.read_text().splitlines()
         if other.search(line)
     ]
-    assert len(sources) > 300
+    assert len(sources) > 200
     assert found == []
 
 
