@@ -361,7 +361,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if rule_of(self, "_logits") != "scaled":
             raise error(f"{type(self).__name__} computes probabilities without a scale")
 
-    def predict_set(self, X: Features, alpha: float = 0.1, by_class: bool = False) -> np.ndarray:
+    def predict_set(
+        self, X: Features, alpha: float = 0.1, by_class: bool = False, allow_empty: bool = True
+    ) -> np.ndarray:
         """Return the classes that may be right: sets that rarely lack the true class.
 
         A set has the classes whose probability is at least a threshold, which examples left out of
@@ -378,12 +380,15 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         by_class : bool, default=False
             True keeps that share for the examples of every class, with larger sets. A class with
             fewer than ``1 / alpha - 1`` examples left out is then in every set.
+        allow_empty : bool, default=True
+            False puts the most probable class into every set, which then lacks the true class less
+            often than `alpha` says.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes), dtype bool
             True for the classes, in the order of ``classes_``, that belong to the set. Uncertain
-            examples have several, outliers may have none.
+            examples have several, those whose most probable class is unlikely may have none.
 
         Raises
         ------
@@ -401,7 +406,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             )
         check_number("alpha", alpha, Real, 0.0, 1.0, low_open=True)
         p = self.predict_proba(X)
-        return p >= conformity.thresholds(float(alpha), p.shape[1], bool(by_class))
+        sets = p >= conformity.thresholds(float(alpha), p.shape[1], bool(by_class))
+        if not allow_empty:
+            sets[np.arange(len(p)), p.argmax(axis=1)] = True
+        return sets
 
     @export_rule("scaled")
     def _logits(self, scores, n_rounds: int | None = None) -> np.ndarray:

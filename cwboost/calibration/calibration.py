@@ -60,9 +60,11 @@ def calibrated(model, scores, y, weight=None, fits_scale: bool = True):
     return replace(model, scale=scale, stage_scales=None, conformity=conformity)
 
 
-def loss_of_shares(y, weight) -> float:
-    """Return the log loss of the shares of the classes in the weight."""
+def loss_of_shares(y, weight, unseen=None) -> float:
+    """Return the log loss of the shares of the classes in the weight; `unseen` as below."""
     shares = np.bincount(y, weight) / weight.sum()
+    if unseen is not None:
+        shares = unseen + (1.0 - unseen.sum()) * np.resize(shares, len(unseen)) * (unseen == 0)
     shares = shares[shares > 0]
     return float(-(shares * log(shares)).sum())
 
@@ -72,13 +74,18 @@ def fit_scale(scores, y, weight=None) -> float:
     return scale_and_loss(scores, y, weight)[0]
 
 
-def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[float, float]:
+def scale_and_loss(
+    scores, y, weight=None, start: float = LOSS_SCALE, *, unseen=None, size: float | None = None
+) -> tuple[float, float]:
     """Return the most likely scale and the mean negative log-likelihood of the labels there.
 
     The scale s > 0 minimises the negative log-likelihood of smoothed labels under softmax(s F): a
     share UNKNOWN / (n + UNKNOWN) of each label is divided among all classes (Platt 1999). Every
-    example counts by its weight in units of the ordinary one, which makes n examples in all, and
+    example counts by its weight, n in all, `size` of which are independent, and
     log(s / LOSS_SCALE)^2 / (2 PRIOR_SPREAD^2) is added.
+
+    `unseen`, (n_classes,), are the shares of classes of which no example is here: as far as anyone
+    knows, each example has such a class with this probability, whatever its scores.
 
     Newton's method on the derivative in log s, kept inside a bracket: the likelihood is convex in
     s, so the derivative changes its sign once. A `start` close to the scale, such as that of the
@@ -89,9 +96,13 @@ def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[f
     differences = np.ascontiguousarray(scores.T) - scores[np.arange(n_samples), y]
     np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
     n_used = n_samples if weight is None else effective_size(weight)
+    unknown = UNKNOWN / (UNKNOWN + (n_used if size is None else min(n_used, size)))
     weight = np.ones(n_samples) if weight is None else weight * (n_used / weight.sum())
-    # Smoothing subtracts s times this from loss and derivative.
-    smoothed = UNKNOWN / (n_used + UNKNOWN) * np.sum(weight * differences.mean(axis=0))
+    # The labels that are not known subtract s times these from loss and derivative.
+    missed = 0.0
+    if unseen is not None and unseen.any():
+        missed = np.sum(weight * (unseen[:, None] * differences).sum(axis=0))
+    smoothed = missed + unknown * np.sum(weight * differences.mean(axis=0))
     centre = log(LOSS_SCALE)
     low, high, u = LOWEST, HIGHEST, log(start)
     for _ in range(MOST_STEPS):
@@ -107,7 +118,8 @@ def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[f
         if abs(step) < SMALLEST_STEP:
             break
     # The likelihood is that before the last step, of which the first order is enough.
-    return float(exp(u)), float((loss + first * step) / max(1, n_used))
+    loss += first * step - scale * missed * (1.0 + step)
+    return float(exp(u)), float(loss / max(1, n_used))
 
 
 def _likelihood(scale, differences, weight) -> tuple[float, float, float]:

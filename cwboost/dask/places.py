@@ -45,7 +45,7 @@ from cwboost.input.examples import VALID, Arguments, names_of_set
 from cwboost.input.problem import check_groups
 from cwboost.input.schema import InputSchema
 from cwboost.input.splits import Split
-from cwboost.recipe.holdout import HoldoutRun
+from cwboost.recipe.holdout import HoldoutRun, in_shares
 from cwboost.recipe.initial import InitFitter, Start
 from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.plan import Plan
@@ -238,7 +238,12 @@ class Partitions(Bench):
         with left_out_master(self._crew, setup, settings, left_out) as (master, y, weight):
             pricer = PartitionedPricer(master, family, rng)
             training = self._training(pricer, master, settings, rng)
-            yield HoldoutRun([training], master.left_out_scores, y, weight)
+            weight, unseen = in_shares(y, weight, setup.masses / setup.class_weight)
+            size = None
+            if self._listed is not None:
+                at = np.isin(self._listed.places, left_out)
+                size = float(len(np.unique(self._listed.keys[at])))
+            yield HoldoutRun([training], master.left_out_scores, y, weight, unseen, size)
 
     def begin(self, start: Start, plan: Plan) -> Runner:
         wanted, previous = self._wanted, self.previous

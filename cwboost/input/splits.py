@@ -74,7 +74,8 @@ def drawn_splits(counts, groups, rng) -> tuple[list[Split], int]:
     else:
         y = np.repeat(np.arange(len(counts)), counts)
         left_out = _parts(y, groups, share, int(rng.integers(2**63)))
-        left_out = left_out[: _n_splits(len(left_out[0]))] if left_out else []
+        if left_out and len(left_out[0]) >= ENOUGH_LEFT_OUT:
+            left_out = left_out[:1]
     if not left_out:
         return [], 0
     return [Split(rows, rows) for rows in left_out], int(rng.integers(2**63))

@@ -50,4 +50,5 @@ ENOUGH_ROUNDS, MOST_TIMES = 80, 3
 as many if these are less: more trees vary less."""
 
 FEWEST_ROUNDS = 20
-"""Models of fewer rounds keep the scale of the loss, which suits them."""
+"""Models of fewer rounds keep the scale of the loss, which suits them: they are near the shares of
+the classes. So many are trained if no example can be left out."""

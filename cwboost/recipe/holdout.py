@@ -17,13 +17,16 @@ class HoldoutRun:
     """Trainings of the same length, and the scores of the examples that each leaves out.
 
     ``scores()`` returns those of all of them, (n_left_out, n_classes), of class indices `y` and
-    weights `weight`.
+    weights `weight`. `unseen` are the shares of the classes of which none is left out, 0 of others,
+    and `size`, if it is given, is the number of independent ones, such as groups.
     """
 
     trainings: Sequence[ColumnGeneration]
     scores: Callable[[], np.ndarray]
     y: np.ndarray
     weight: np.ndarray
+    unseen: np.ndarray | None = None
+    size: float | None = None
 
     @property
     def n_rounds(self) -> int:
@@ -38,3 +41,13 @@ class HoldoutRun:
         for training in self.trainings:
             training.model.forget_learners()
         return True
+
+
+def in_shares(y, weight, masses) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights of drawn examples that give each class its share of the `masses` of all.
+
+    With them come the shares of the classes of which none was drawn, 0 of others.
+    """
+    drawn = np.bincount(y, weight, minlength=len(masses))
+    factor = np.divide(masses, drawn, out=np.zeros(len(masses)), where=drawn > 0)
+    return weight * factor[y], np.where(drawn > 0, 0.0, masses / masses.sum())

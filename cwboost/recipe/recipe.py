@@ -56,6 +56,9 @@ def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     for_runs = clock.part(at.SHARE_OF_TIME)
     curve = holdout_curve(bench, start, plan, chooses_rounds, for_runs)
     if curve is None:
+        if chooses_rounds:
+            why, few = "nothing that could be left out measures more", at.FEWEST_ROUNDS
+            plan = plan.because("n_rounds", why, n_rounds=min(plan.n_rounds, few))
         return start, plan
     plan = replace(plan, curves={plan.init or "zero": curve})
     if chooses_rounds:
@@ -250,7 +253,7 @@ def follow(
     the run.
     """
     began, best, kept, kept_scores, due = perf_counter(), [np.inf], 0, None, 1
-    of_shares = loss_of_shares(run.y, run.weight)
+    of_shares = loss_of_shares(run.y, run.weight, run.unseen)
     lengths: list[float] = []
     losses: list[float] = []
     scales: list[float] = []
@@ -260,7 +263,9 @@ def follow(
 
     def measure(scores) -> None:
         before = scales[-1] if scales else LOSS_SCALE
-        scale, loss = scale_and_loss(scores, run.y, run.weight, before)
+        scale, loss = scale_and_loss(
+            scores, run.y, run.weight, before, unseen=run.unseen, size=run.size
+        )
         lengths.append(rate * run.n_rounds)
         losses.append(loss)
         scales.append(scale)

@@ -26,7 +26,7 @@ from cwboost.input.splits import (
     split_off,
     with_blocks,
 )
-from cwboost.recipe.holdout import HoldoutRun
+from cwboost.recipe.holdout import HoldoutRun, in_shares
 from cwboost.recipe.initial import InitFitter, Start
 from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.plan import Plan
@@ -93,7 +93,7 @@ class OneMachine(Bench):
 
     @property
     def candidates(self) -> Sequence[WeakLearnerFamily]:
-        return candidates_of(self._wanted.family, effective_size(self._problem.weight))
+        return candidates_of(self._wanted.family, effective_size(self._problem.row_weight))
 
     @property
     def has_statistics(self) -> bool:
@@ -138,7 +138,11 @@ class OneMachine(Bench):
             return np.concatenate(parts)
 
         measured = np.concatenate([split.measured for split in splits])
-        yield HoldoutRun(trainings, scores, problem.y[measured], problem.row_weight[measured])
+        y, own, groups = problem.y[measured], problem.row_weight[measured], problem.groups
+        weight, unseen = in_shares(y, own, np.bincount(problem.y, problem.row_weight))
+        size = None if groups is None else float(len(np.unique(groups[measured])))
+        # Given splits know of shares that change, those of the future.
+        yield HoldoutRun(trainings, scores, y, own if self._given else weight, unseen, size)
 
     def _validation_run(self, family, problem, settings, start, encoded: Encoded) -> HoldoutRun:
         """Return a holdout run on all examples, which is measured on the held-out ones."""

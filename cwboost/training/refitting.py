@@ -49,8 +49,14 @@ def refitted(
     n_threads, fits_scale = wanted.n_threads, wanted.probability_scale is None
     known, X = np.searchsorted(model.labels, problem.classes), problem.X()
     scores = model.scores(X, n_threads=n_threads)
-    given, left_out = given_splits(wanted.cv, problem), []
+    left_out = []
     if held_out is None:
+        if wanted.cv is not None and not hasattr(wanted.cv, "split"):
+            raise ValueError(
+                "cv must be None or a splitter for refit, got pairs of rows of fit: pass X_val and "
+                "y_val, or set_params(cv=None)"
+            )
+        given = given_splits(wanted.cv, problem)
         splits, _ = holdout_splits(problem, given, generator_of(wanted.random_state))
         left_out = splits[-1:] if given else splits[:1]
     problem = replace(problem, base=scores[:, known])

@@ -52,6 +52,47 @@ def test_every_class_keeps_its_own_share():
     assert lacks[0].mean() > 0.4 and lacks[1].mean() < 0.35
 
 
+def test_no_set_is_empty_if_none_may_be():
+    X, y = load_wine(return_X_y=True)
+    clf = CWBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
+    sets, filled = (clf.predict_set(X, 0.5, allow_empty=empty) for empty in (True, False))
+    assert not sets.any(axis=1).all() and filled.any(axis=1).all()
+    best = np.eye(3, dtype=bool)[clf.predict_proba(X).argmax(axis=1)]
+    np.testing.assert_array_equal(filled, sets | best)
+
+
+RARE = {2: 20, 3: 20}
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"class_weight": "balanced"},
+        {"class_weight": RARE, "n_estimators": 40},
+        {"class_weight": "balanced", "early_stopping": True},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("way", ["fit", "refit"])
+def test_sets_follow_the_rows_and_not_the_class_weights(params, way):
+    """Two classes overlap; two rare ones, of much weight, are easy."""
+
+    def sample(n, seed):
+        rng = np.random.default_rng(seed)
+        y = rng.choice(4, size=n, p=[0.48, 0.48, 0.02, 0.02])
+        X = rng.normal(size=(n, 3))
+        X[np.arange(n), np.maximum(y - 1, 0)] += np.array([0.0, 1.2, 8.0, 8.0])[y]
+        return X, y
+
+    X, y = sample(4000, 9)
+    missed = []
+    for seed in range(3):
+        clf = CWBoostClassifier(init=None, random_state=seed, **params).fit(*sample(1500, seed))
+        clf = clf if way == "fit" else clf.refit(*sample(1500, 10 + seed))
+        missed.append(1 - clf.predict_set(X, 0.1)[np.arange(len(y)), y].mean())
+    assert np.mean(missed) < 0.14
+
+
 def test_too_few_examples_give_every_class():
     known = Conformity(np.array([0, 0, 1]), np.array([0.2, 0.9, 0.7]), np.ones(3))
     np.testing.assert_array_equal(known.thresholds(0.2, 3, False), [0, 0, 0])

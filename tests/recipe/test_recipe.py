@@ -89,7 +89,13 @@ def test_where_few_rounds_suffice_there_are_more_of_smaller_steps():
 def fake_run(scores, y, goes_on=True):
     """A holdout run whose scores are a function of the number of its rounds."""
     run = SimpleNamespace(
-        n_rounds=0, y=y, weight=np.ones(len(y)), scores_after=scores, trainings=[None]
+        n_rounds=0,
+        y=y,
+        weight=np.ones(len(y)),
+        unseen=None,
+        size=None,
+        scores_after=scores,
+        trainings=[None],
     )
 
     def one_more():

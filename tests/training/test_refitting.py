@@ -29,6 +29,15 @@ def structure(clf):
     return trees.offsets, trees.feature, trees.threshold, trees.left, trees.missing
 
 
+def test_pairs_of_rows_belong_to_fit(drifted):
+    clf, (X, y), held_out = drifted
+    n = len(X) // 2
+    other = copy(clf).set_params(cv=[(np.arange(n), np.arange(n, n + 9))])
+    with pytest.raises(ValueError, match=r"^cv must be None or a splitter for refit, .*cv=None"):
+        other.refit(X, y)
+    assert other.refit(X, y, X_val=held_out[0], y_val=held_out[1]).model_.conformity is not None
+
+
 def test_drifted_rows_are_predicted_better_by_the_same_trees(drifted):
     clf, (X, y), (X_test, y_test) = drifted
     before = clf.decision_function(X_test)

@@ -1,0 +1,73 @@
+"""What cannot be measured leads to few rounds and careful probabilities."""
+
+import numpy as np
+import pytest
+
+from cwboost import CWBoostClassifier
+from cwboost.calibration.calibration import scale_and_loss
+from cwboost.kernels import log_softmax
+from cwboost.recipe.holdout import in_shares
+
+
+def over_shares(labels, n_new=2000, **params) -> float:
+    """Return the log loss of fits to noise over that of the shares of the classes, in the mean."""
+    ratios = []
+    shares = np.bincount(labels) / len(labels)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, new = rng.normal(size=(len(labels), 6)), rng.normal(size=(n_new, 6))
+        p = CWBoostClassifier(random_state=seed, **params).fit(X, labels).predict_proba(new)
+        ratios.append((np.log(p) @ shares).mean() / (np.log(shares) @ shares))
+    return float(np.mean(ratios))
+
+
+@pytest.mark.parametrize(("n_classes", "rows"), [(50, 2), (20, 1), (3, 1), (8, 3)])
+def test_classes_of_few_rows_have_the_log_loss_of_their_shares(n_classes, rows):
+    assert over_shares(np.repeat(np.arange(n_classes), rows)) < 1.05
+
+
+@pytest.mark.parametrize("rare", [1, 2])
+@pytest.mark.parametrize("n", [30, 100, 400])
+def test_a_class_of_one_or_two_rows_has_its_share(n, rare):
+    assert over_shares(np.repeat([0, 1], [n - rare, rare])) < (1.4 if n <= 100 else 1.2)
+
+
+def test_few_rounds_if_no_row_can_be_left_out():
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    model = CWBoostClassifier(random_state=0).fit(X, list("abcde"))
+    assert model.n_iter_ <= 20 and "left out" in model.plan_.reasons["n_rounds"]
+    assert (model.predict(X) == list("abcde")).all()
+
+
+def test_drawn_rows_have_the_shares_of_all():
+    y, masses = np.array([0, 0, 1, 3]), np.array([8.0, 8.0, 1.0, 3.0])
+    weight, unseen = in_shares(y, np.array([1.0, 3.0, 2.0, 5.0]), masses)
+    np.testing.assert_allclose(np.bincount(y, weight), [8, 8, 0, 3])
+    np.testing.assert_allclose(unseen, [0, 0, 0.05, 0])
+
+
+def test_an_unseen_class_has_its_share_of_every_row():
+    rng = np.random.default_rng(0)
+    scores, y, unseen = rng.normal(size=(90, 3)), rng.integers(0, 2, 90), np.array([0, 0, 0.2])
+    scale, loss = scale_and_loss(scores, y, unseen=unseen)
+    labels = 0.8 * np.eye(3)[y] + unseen
+    np.testing.assert_allclose(loss, -(labels * log_softmax(scale * scores)).sum(1).mean())
+    # The larger the share of the class that nobody has seen, the less certain is the model.
+    clear = 3 * np.eye(3)[y] - scores / 10
+    scales = [scale_and_loss(clear, y, unseen=share * np.eye(3)[2])[0] for share in (0, 0.01, 0.1)]
+    assert scales[0] > scales[1] > scales[2]
+
+
+def test_every_group_of_small_data_is_measured_and_counts_once():
+    """Labels that are fixed by 10 groups say little of the next group."""
+    losses = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        groups, new = np.repeat(np.arange(10), 40), np.repeat(np.arange(60), 10)
+        centres, label = rng.normal(size=(70, 4)), rng.permutation(np.arange(70) % 2)
+        X = centres[groups] + 0.3 * rng.normal(size=(400, 4))
+        X_new = centres[10 + new] + 0.3 * rng.normal(size=(600, 4))
+        model = CWBoostClassifier(random_state=seed).fit(X, label[groups], groups=groups)
+        p = model.predict_proba(X_new)
+        losses.append(-np.log(p[np.arange(600), label[10 + new]]).mean())
+    assert np.mean(losses) < 1.25 * np.log(2)
