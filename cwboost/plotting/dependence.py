@@ -4,7 +4,7 @@ import numpy as np
 
 from cwboost.input.columns import place_of
 from cwboost.input.labels import encode_labels
-from cwboost.plotting.axes import new_axes, values_of
+from cwboost.plotting.axes import folded, muted, name_places, new_axes, plain, values_of
 
 
 def plot_dependence(classifier, X, feature, label, *, background=None, ax=None):
@@ -36,13 +36,15 @@ def plot_dependence(classifier, X, feature, label, *, background=None, ax=None):
     column = values_of(classifier, X, index)
     moved = classifier.shap_values(X, background).values[:, index, score]
     name = classifier._schema.feature_names[index]
-    ax = new_axes(ax)
-    ax.axhline(0.0, color="0.6", linewidth=0.8)
-    known = ~np.isnan(column)
     categories = classifier._schema.categories.get(index)
+    # Names of 20 categories stand side by side in the usual width.
+    ax = new_axes(
+        ax, figsize=(max(6.4, 0.3 * len(categories)), 4.8) if categories is not None else None
+    )
+    ax.axhline(0.0, color=muted(ax), linewidth=0.8)
+    known = ~np.isnan(column)
     if categories is not None:
-        places = np.arange(len(categories))
-        ax.set_xticks(places, [str(one) for one in categories], rotation=30, ha="right")
+        name_places(ax, categories)
         # Side by side, in the order of the examples, so that a picture has the same bits again.
         column += np.linspace(-0.25, 0.25, len(column))
         ax.set_xlim(-0.5 - (not known.all()), len(categories) - 0.5)
@@ -54,10 +56,10 @@ def plot_dependence(classifier, X, feature, label, *, background=None, ax=None):
         if categories is not None:
             left, gap = 0.0, 1.0
         column = np.where(known, column, left - gap)
-        ax.axvline(left - gap / 2, color="0.8", linewidth=0.8, linestyle=":")
+        ax.axvline(left - gap / 2, color=muted(ax, 0.4), linewidth=0.8, linestyle=":")
         at = {"xycoords": ("data", "axes fraction"), "rotation": 90, "ha": "center", "va": "top"}
         ax.annotate("missing", (left - gap, 0.99), **at)
     ax.scatter(column, moved, s=8, c=np.where(known, "C0", "C3"))
-    ax.set(xlabel=name, ylabel=f"part of the score of {label}")
-    ax.set_title(f"How {name} moves the score of {label}")
+    ax.set(xlabel=plain(name), ylabel=folded(f"part of the score of {plain(label)}", 32))
+    ax.set_title(folded(f"How {plain(name)} moves the score of {plain(label)}"))
     return ax

@@ -4,7 +4,7 @@ from numbers import Integral
 
 import numpy as np
 
-from cwboost.plotting.axes import new_axes
+from cwboost.plotting.axes import new_axes, plain
 from cwboost.support.checks import check_number
 
 
@@ -26,9 +26,9 @@ def plot_importances(classifier, *, n_features: int = 20, ax=None):
     importances = classifier.feature_importances_
     order = np.argsort(-importances, kind="stable")[:n_features]
     order = order[importances[order] > 0][::-1]
-    ax = new_axes(ax)
+    ax = new_axes(ax, figsize=(6.4, max(3.0, 1.2 + 0.22 * len(order))))
     ax.barh(np.arange(len(order)), importances[order])
     names = classifier._schema.feature_names
-    ax.set_yticks(np.arange(len(order)), [names[f] for f in order])
+    ax.set_yticks(np.arange(len(order)), [plain(names[f]) for f in order])
     ax.set(title="The most important features", xlabel="share in the squared SHAP values")
     return ax

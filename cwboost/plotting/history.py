@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cwboost.plotting.axes import new_axes, over_rounds
+from cwboost.plotting.axes import add_legend, new_axes, over_rounds
 
 LABELS = {
     "train_error": "training examples",
@@ -74,16 +74,19 @@ def plot_holdout(classifier, *, ax=None):
             f"n_estimators or X_val replaces, got {plan}"
         )
     ax = new_axes(ax)
+    entries = []
     for name, curve in plan.curves.items():
         rounds = curve.length / plan.learning_rate
-        (line,) = ax.plot(rounds, curve.loss, label=f"from {name}")
+        (line,) = ax.plot(rounds, curve.loss)
+        entries.append((line, f"from {name}"))
         if curve is plan.curve:
             kept = rounds[curve.kept], curve.kept_loss
             label = f"kept: {kept[1]:.4g} after {kept[0]:.0f} rounds"
-            ax.plot(*kept, "o", color=line.get_color(), label=label)
+            (point,) = ax.plot(*kept, "o", color=line.get_color())
+            entries.append((point, label))
     ax.set(title="Log loss of examples left out", ylabel="log loss")
     over_rounds(ax)
-    ax.legend()
+    add_legend(ax, entries)
     return ax
 
 

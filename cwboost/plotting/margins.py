@@ -3,7 +3,7 @@
 import numpy as np
 
 from cwboost.input.labels import encode_labels
-from cwboost.plotting.axes import new_axes
+from cwboost.plotting.axes import muted, new_axes
 
 
 def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
@@ -35,7 +35,7 @@ def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
     margins = np.sort(own_scores - scores.max(axis=1))
     ax = new_axes(ax)
     ax.step(margins, np.arange(1, len(margins) + 1) / len(margins), where="post")
-    ax.axvline(0.0, color="0.6", linewidth=0.8)
+    ax.axvline(0.0, color=muted(ax), linewidth=0.8)
     ax.set(
         title="Margins: right of zero, the prediction is right",
         xlabel="smallest margin",

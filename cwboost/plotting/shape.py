@@ -6,9 +6,17 @@ from cwboost.ensemble.export_rules import require_votes
 from cwboost.ensemble.inspection import additive
 from cwboost.input.columns import place_of
 from cwboost.input.labels import encode_labels
-from cwboost.plotting.axes import colours, new_axes, values_of
+from cwboost.plotting.axes import (
+    add_legend,
+    colours,
+    folded,
+    muted,
+    name_places,
+    new_axes,
+    plain,
+    values_of,
+)
 
-FEW_ENTRIES = 5
 MOST_COLOURED = 10
 """Without `classes`, the classes beyond these that the feature moves least are grey."""
 
@@ -54,9 +62,10 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     given = None if classes is None else encode_labels(classes, known, "classes").tolist()
     _, functions = additive(classifier.ensemble_, n_estimators).functions()
     name = classifier._schema.feature_names[index]
-    ax = new_axes(ax)
-    ax.set(title=f"What {name} adds to the scores", xlabel=name, ylabel="part of the score")
     categories, model = classifier._schema.categories.get(index), classifier.model_
+    ax = new_axes(ax)
+    title = folded(f"What {plain(name)} adds to the scores")
+    ax.set(title=title, xlabel=plain(name), ylabel="part of the score")
     column = np.arange(classifier.n_features_in_)
     column = column if model.statistics is None else model.statistics.column
     own = [f for f in np.flatnonzero(column == index).tolist() if f in functions]
@@ -75,20 +84,20 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
         compared = model.features(rows)
         values = sum(functions[f](compared[:, f]) for f in own)
         edges = np.append(codes, len(codes)) - 0.5
-        ax.set_xticks(codes, [str(one) for one in categories], rotation=30, ha="right")
+        name_places(ax, categories)
     coloured = _most_moved(values) if given is None else given
     grey = set(range(values.shape[1])) - set(coloured) if given is None else set()
-    for place, column in enumerate(sorted(grey)):
-        label = f"{len(grey)} other{'s' * (len(grey) > 1)}" if place == 0 else None
-        ax.stairs(values[:, column], edges, baseline=None, color="0.8", lw=0.7, label=label)
+    pale = {"color": muted(ax, 0.25), "lw": 0.7}
+    drawn = [ax.stairs(values[:, column], edges, baseline=None, **pale) for column in sorted(grey)]
+    entries = [(line, f"{len(grey)} other{'s' * (len(grey) > 1)}") for line in drawn[:1]]
     for column, colour in zip(coloured, colours(len(coloured))):
-        label = str(classifier.classes_[column])
-        ax.stairs(values[:, column], edges, baseline=None, color=colour, label=label)
+        line = ax.stairs(values[:, column], edges, baseline=None, color=colour)
+        entries.append((line, classifier.classes_[column]))
     ax.set_xlim(edges[0], edges[-1])
     if len(seen):
         deciles = np.quantile(seen, np.linspace(0.1, 0.9, 9))
-        ax.plot(deciles, np.zeros(9), "|", color="0.3", transform=ax.get_xaxis_transform())
-    _legend(ax, len(coloured) + bool(grey))
+        ax.plot(deciles, np.zeros(9), "|", color=muted(ax, 0.8), transform=ax.get_xaxis_transform())
+    add_legend(ax, entries, "class")
     return ax
 
 
@@ -112,18 +121,9 @@ def _most_moved(values) -> list[int]:
 
 def _unused(ax, seen) -> None:
     """Say in the plot that the feature adds nothing."""
-    ax.axhline(0.0, color="0.6")
+    ax.axhline(0.0, color=muted(ax))
     ax.set_ylim(-1.0, 1.0)
     if len(seen) and seen.min() < seen.max():
         ax.set_xlim(seen.min(), seen.max())
     text = "no weak learner of the model uses this feature"
     ax.text(0.5, 0.6, text, transform=ax.transAxes, ha="center")
-
-
-def _legend(ax, n_entries: int) -> None:
-    """Show the classes: few of them in the plot, many beside it."""
-    if n_entries <= FEW_ENTRIES:
-        ax.legend(title="class", fontsize="small")
-        return
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
-    ax.legend(title="class", fontsize="x-small", ncols=1 + n_entries // 26, **beside)

@@ -2,13 +2,17 @@
 
 from itertools import count
 from numbers import Integral
+from textwrap import wrap
 
 import numpy as np
 
 from cwboost.ensemble.describing import LISTED, terms_of
 from cwboost.ensemble.tables import tree_rows
-from cwboost.plotting.axes import new_axes
+from cwboost.plotting.axes import muted, new_axes, short
 from cwboost.support.checks import check_number
+
+WIDEST = 18
+"""Characters of a line in a box."""
 
 
 def plot_tree(classifier, learner: int = 0, *, max_depth: int = 4, ax=None):
@@ -46,37 +50,62 @@ def plot_tree(classifier, learner: int = 0, *, max_depth: int = 4, ax=None):
     n_leaves = _leaves_below(rows)
     drawn = {row["node"]: row for row in rows if row["depth"] <= max_depth}
     steps = trees.output.reshape(len(rows), -1) * ensemble.coef()[[learner]].toarray()
-    places = _places(drawn)
-    width, depth = 1.3 * len({x for x, _ in places.values()}), max(-y for _, y in places.values())
-    # Side by side, boxes of about 25 characters need this much.
-    ax = new_axes(ax, figsize=(max(6.4, width), max(2.5, 1.0 + 0.9 * depth)))
+    places, texts = _places(drawn), {}
     for node, row in drawn.items():
-        x, y = places[node]
-        if row["left"] is None:
-            is_plus = row["output"] > 0
-            text = f"{row['output']:+d}"
-            if trees.output.ndim == 2:
-                score = int(np.abs(steps[node]).argmax())
-                is_plus = steps[node, score] > 0
-                text = f"{classifier.classes_[score]}\n{steps[node, score]:+.2g}"
-            colour = "C0" if is_plus else "C3"
+        if row["left"] is None and trees.output.ndim == 2:
+            score = int(np.abs(steps[node]).argmax())
+            moved = steps[node, score]
+            texts[node] = f"{_wrapped(classifier.classes_[score])}\n{moved:+.2g}", moved
+        elif row["left"] is None:
+            texts[node] = f"{row['output']:+d}", row["output"]
         elif row["left"] not in drawn:
-            colour, text = "0.6", f"{n_leaves[node]} leaves"
+            texts[node] = f"{n_leaves[node]} leaves", 0
         else:
-            colour, text = "0.3", _comparison(row)
-            for child in (row["left"], row["right"]):
-                ax.plot([x, places[child][0]], [y, places[child][1]], color="0.7", zorder=1)
-        box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
-        ax.text(x, y, text, ha="center", va="center", fontsize="small", color=colour, bbox=box)
+            texts[node] = _comparison(row), 0
+    ax, size = _sized_axes(ax, places, [text for text, _ in texts.values()])
+    for node, (text, moved) in texts.items():
+        x, y = places[node]
+        if "left" in drawn[node] and drawn[node]["left"] in drawn:
+            for child in (drawn[node]["left"], drawn[node]["right"]):
+                ax.plot(
+                    [x, places[child][0]], [y, places[child][1]], color=muted(ax, 0.4), zorder=1
+                )
+        edge = muted(ax, 0.6) if moved == 0 else "C0" if moved > 0 else "C3"
+        box = {"boxstyle": "round", "facecolor": ax.figure.get_facecolor(), "edgecolor": edge}
+        ax.text(
+            x, y, text, ha="center", va="center", size=size, bbox=box | {"lw": 1 + (moved != 0)}
+        )
     for child, answer in ((rows[0]["left"], "no"), (rows[0]["right"], "yes")):
         if child in drawn:
             middle = [(a + b) / 2 for a, b in zip(places[0], places[child])]
-            ax.text(*middle, answer, ha="center", color="0.3", fontsize="small")
-    ax.set(xlim=(-0.7, max(x for x, _ in places.values()) + 0.7))
-    ax.set(ylim=(-depth - 0.5, 0.5))
+            ax.text(*middle, answer, ha="center", size=size)
     ax.set_title(f"Weak learner {learner}")
-    ax.set_axis_off()
     return ax
+
+
+def _sized_axes(ax, places, texts):
+    """Return Axes in which the boxes of all nodes stand beside each other, and the size of text.
+
+    A new figure is as large as that needs; in given Axes, the text gets small.
+    """
+    from matplotlib import rcParams
+    from matplotlib.font_manager import font_scalings
+
+    size = rcParams["font.size"] * font_scalings["small"]
+    n_lowest, depth = len({x for x, _ in places.values()}), max(-y for _, y in places.values())
+    lines = [line for text in texts for line in text.split("\n")]
+    inches = size / 72.0  # per line; a character has about half its width
+    width = (0.62 * max(map(len, lines)) + 1.6) * inches * n_lowest
+    height = (1.3 * max(text.count("\n") + 1 for text in texts) + 2.2) * inches * (depth + 1)
+    if ax is None:
+        ax = new_axes(ax, figsize=(max(4.0, width), max(2.0, height + 0.5)))
+    else:
+        box = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+        size *= min(1.0, box.width / width, box.height / height)
+    ax.set_axis_off()
+    left, right = min(x for x, _ in places.values()), max(x for x, _ in places.values())
+    ax.set(xlim=(left - 0.5, right + 0.5), ylim=(-depth - 0.5, 0.5))
+    return ax, size
 
 
 def _leaves_below(rows) -> list[int]:
@@ -90,13 +119,22 @@ def _leaves_below(rows) -> list[int]:
 
 def _comparison(row) -> str:
     if row["categories"] is not None:
-        names = list(map(str, row["categories"]))
+        names = [str(name) for name in row["categories"]]
         more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-        text = f"{row['feature']} in\n{{{', '.join(names[:LISTED])}{more}}}"
+        members = _wrapped(", ".join(names[:LISTED]) + more, 3)
+        text = f"{_wrapped(row['feature'])} in\n{members}"
+    elif row["direction"] is not None:
+        text = f"{_wrapped(terms_of(row['direction']), 4)}\n> {row['threshold']:.4g}"
     else:
-        compared = row["feature"] if row["direction"] is None else terms_of(row["direction"])
-        text = f"{compared} > {row['threshold']:.4g}"
+        text = f"{_wrapped(row['feature'])}\n> {row['threshold']:.4g}"
     return f"{text}\nor missing" if row["missing"] == "right" else text
+
+
+def _wrapped(text, most: int = 2) -> str:
+    """Return text in short lines, about as many as `most`."""
+    text = short(text, most * WIDEST - 4)  # lines end where words do
+    lines = wrap(text, WIDEST, max_lines=most + 1, placeholder="...")
+    return "\n".join(lines).replace("$", r"\$")
 
 
 def _places(drawn) -> dict[int, tuple[float, float]]:

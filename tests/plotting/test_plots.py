@@ -7,6 +7,9 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.cbook import is_math_text
+from matplotlib.colors import to_rgb
+from matplotlib.text import Text
 from models import paper
 from reference_family import ReferenceStump
 from sklearn.datasets import load_iris
@@ -23,8 +26,9 @@ from cwboost.plotting import (
     plot_margins,
     plot_path,
     plot_shape,
+    plot_tree,
 )
-from cwboost.plotting.axes import colours
+from cwboost.plotting.axes import colours, short
 
 matplotlib.use("Agg")
 X, Y = load_iris(return_X_y=True)
@@ -215,3 +219,92 @@ def test_the_path_of_C():
     assert marked[1] == min(losses) and f"C = {clf.history_['C'][-1]:g}" in ax.lines[-1].get_label()
     with pytest.raises(ValueError, match="classifier must have a path_, got None: fit it with"):
         plot_path(CWBoostClassifier("stump", n_estimators=2).fit(X, NAMES[Y]))
+
+
+# ---------------------------------------------------------------------------- names and styles
+
+NAMED = {
+    "formulas": (["$^$", "$\\x$", "other"], ["in $ or $^", "net $/gross $", "a_b"]),
+    "amounts": (["$10-$20", "<$10", ">$20 - $30"], ["\\$x$", "%s {}", "$"]),
+    "underscores": (["_none", "_child0", "_"], ["_a", "_b", "__"]),
+    "long and many": (
+        [f"_a class with a rather long name, number {k}" for k in range(20)],
+        [f"the net income of household $ number {k}" for k in range(3)],
+    ),
+}
+
+
+def drawings(labels, names):
+    """Yield each plot of models with some names, by its name."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.normal(size=(300, 2)), columns=names[:2])
+    frame[names[2]] = rng.choice(labels, 300)
+    place = (np.argsort(np.argsort(frame.iloc[:, 0])) * len(labels)) // 300
+    y = np.array(labels)[np.where(rng.random(300) < 0.3, rng.permutation(place), place)]
+    few, parameters = frame[:40], {"init": None, "n_estimators": 12, "random_state": 0}
+    stumps = CWBoostClassifier("stump", **parameters).fit(frame, y)
+    tree = CWBoostClassifier("tree", **parameters).fit(frame, y, X_val=frame, y_val=y)
+    yield "shape", lambda: plot_shape(stumps, names[0], X=frame)
+    yield "shape of categories", lambda: plot_shape(stumps, names[2], classes=stumps.classes_)
+    yield "tree", lambda: plot_tree(tree, 0)
+    yield "tree in an axes", lambda: plot_tree(tree, 1, ax=pyplot.figure().add_subplot())
+    for name in (names[0], names[2]):
+        yield (
+            f"dependence on {name}",
+            lambda name=name: plot_dependence(tree, few, name, labels[0], background=few),
+        )
+    yield "importances", lambda: plot_importances(tree)
+    yield "calibration", lambda: plot_calibration(tree, frame, y, label=labels[0])
+    yield "calibration by class", lambda: plot_calibration(tree, frame, y, classes=labels)
+    yield "loss", lambda: plot_loss(tree, frame, y, label=labels[0])
+    yield "margins", lambda: plot_margins(tree, frame, y)
+    yield "history", lambda: plot_history(tree)
+
+
+def luminance(colour):
+    rgb = np.array(to_rgb(colour))
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [
+        0.21,
+        0.72,
+        0.07,
+    ]
+
+
+def contrast(text, ax):
+    """Return the contrast of a text with what is behind it, as WCAG has it."""
+    ground = ax.get_facecolor() if ax.axison and text.axes is ax else ax.figure.get_facecolor()
+    box = text.get_bbox_patch()
+    ground = ground if box is None else box.get_facecolor()
+    light = sorted([luminance(text.get_color()), luminance(ground)])
+    return (light[1] + 0.05) / (light[0] + 0.05)
+
+
+def overlapping(boxes):
+    return [(a, b) for place, a in enumerate(boxes) for b in boxes[:place] if a.overlaps(b)]
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+@pytest.mark.parametrize("kind", NAMED)
+def test_names_are_text_and_every_plot_follows_the_style(kind, style):
+    labels, names = NAMED[kind]
+    with pyplot.style.context(style):
+        for what, draw in drawings(labels, names):
+            ax = draw()
+            ax.figure.canvas.draw()
+            texts = [text for text in ax.figure.findobj(Text) if text.get_visible()]
+            texts = [text for text in texts if text.get_text()]
+            for text in texts:
+                assert not (text.get_parse_math() and is_math_text(text.get_text())), what
+                assert contrast(text, ax) >= 4.5, (what, text)
+            legend = ax.get_legend()
+            shown = [text.get_text() for text in legend.get_texts()] if legend else []
+            if what == "calibration by class":
+                assert [short(name) for name in labels] == shown[1:]
+            boxes = [text.get_bbox_patch() for text in texts if text.get_bbox_patch()]
+            for axis in (ax.xaxis, ax.yaxis):
+                low, high = sorted(axis.get_view_interval())
+                ticks = zip(axis.get_ticklocs(), axis.get_ticklabels())
+                boxes += [label for at, label in ticks if ax.axison and low <= at <= high]
+            assert not overlapping([box.get_window_extent() for box in boxes]), what
+            pyplot.close(ax.figure)
