@@ -22,7 +22,7 @@ import prediction_sets
 import reproduction
 import thin_models
 import time_to_error
-from peers import figure, report, sets, study_report
+from peers import figure, report, study_report
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -31,7 +31,7 @@ PART = re.compile(r"(<!-- ([\w ,-]+): begin -->)(.*?)(<!-- \2: end -->)", re.DOT
 
 def many_classes(records):
     """Return the rows of time and memory with many classes."""
-    return report.goals([r for r in records if r["group"] == "many classes"])
+    return report.measured([r for r in records if r["group"] == "many classes"])
 
 
 PARTS = {
@@ -39,20 +39,19 @@ PARTS = {
     "summary": (leaderboard.STUDIES, study_report.summary),
     "leaderboard": (("leaderboard",), leaderboard.report),
     "beyond boosting": (("beyond_boosting",), study_report.beyond_boosting),
-    "sets": (("sets",), sets.report),
-    "mixed": (("mixed",), study_report.errors),
-    "numeric": (("numeric",), study_report.errors),
+    "mixed": (("mixed",), study_report.compared),
+    "numeric": (("numeric",), study_report.compared),
     "many classes": (("many_classes",), study_report.errors),
     "many classes, cost": (("speed",), many_classes),
-    "several classes": (("several_classes",), study_report.errors),
-    "two classes": (("two_classes",), study_report.areas),
-    "large": (("large",), study_report.errors),
+    "several classes": (("several_classes",), study_report.compared),
+    "two classes": (("two_classes",), study_report.compared),
+    "large": (("large",), study_report.compared),
     "ablation": (("ablation",), study_report.ablation),
     "time to error": (("time_to_error",), time_to_error.report),
-    "speed": (("speed",), report.goals),
+    "speed": (("speed",), report.measured),
     "solver over L-BFGS-B": (("speed",), report.solver_ratios),
     "thin": (("thin",), thin_models.report),
-    "clusters": (("clusters",), report.goals),
+    "clusters": (("clusters",), report.measured),
     "plugins": (("plugins",), example_plugins.report),
     "prediction sets": (("prediction_sets",), prediction_sets.report),
     "mutants": (("mutants",), mutants.report),
@@ -61,6 +60,9 @@ PARTS = {
     "reproduction, claims": (("reproduction",), reproduction.claims),
 }
 """By the name of a part: the files of results, and the function from their records to the text."""
+
+STUDIES = ("several_classes", "mixed", "two_classes", "numeric", "large", "many_classes")
+SPREADSHEET = ROOT / "docs" / "data" / "benchmark_sets.csv"
 
 FIGURES = {
     "peers.svg": (leaderboard.STUDIES, study_report.ratios, figure.draw),
@@ -80,6 +82,12 @@ def part(name):
 def records_of(files):
     """Return the records of several files of results."""
     return [r for file in files for r in report.read(HERE / "results" / f"{file}.jsonl")]
+
+
+def spreadsheet():
+    """Return the text of `SPREADSHEET`."""
+    studies = {name: records_of([name]) for name in STUDIES}
+    return study_report.spreadsheet(studies, records_of(["sets"]))
 
 
 def drawn_numbers(text):
@@ -119,6 +127,10 @@ def main():
             stale.append(path.relative_to(ROOT))
             if not check:
                 path.write_text(fresh, encoding="utf-8")
+    if not SPREADSHEET.exists() or SPREADSHEET.read_text(encoding="utf-8") != spreadsheet():
+        stale.append(SPREADSHEET.relative_to(ROOT))
+        if not check:
+            SPREADSHEET.write_text(spreadsheet(), encoding="utf-8")
     for name, (files, function, draw) in FIGURES.items():
         # As JSON, which has no integers as keys.
         numbers = json.loads(json.dumps(function(records_of(files))))

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 PACKAGES = ["cwboost", "lightgbm", "xgboost", "numpy", "scipy", "scikit-learn"]
-HEAD = ["measure", "goal", "measured", "", "medians"]
+HEAD = ["measure", "measured", "medians"]
 
 
 @dataclass
@@ -44,14 +44,13 @@ class Row:
         return bool(good and self.also)
 
     def cells(self):
+        return [self.measure, f"{number(self.value)} {self.unit}", self.detail]
+
+    def beside_goal(self):
+        """Return the measure beside its goal, for those who develop."""
         bound = "at most" if self.at_most else "at least"
-        return [
-            self.measure,
-            f"{bound} {number(self.goal)} {self.unit}",
-            f"{number(self.value)} {self.unit}",
-            "met" if self.met else "**missed**",
-            self.detail,
-        ]
+        state = "met" if self.met else "missed"
+        return f"{state}: {self.measure}: {number(self.value)}, {bound} {number(self.goal)}"
 
 
 def number(value):
@@ -110,8 +109,8 @@ def machine():
     return f"{model}, {platform.system()}, Python {platform.python_version()}"
 
 
-def goals(records):
-    """Return the tables of goals, one per machine and instruction set."""
+def measured(records):
+    """Return the tables of what was measured, one per machine and instruction set."""
     parts, tables = [], {}
     for record in records:
         tables.setdefault((record["machine"], record["instruction_set"]), []).append(record)
@@ -120,10 +119,14 @@ def goals(records):
         threads = "/".join(str(n) for n in dict.fromkeys(r["threads"] for r in own))
         parts.append(
             f"{conditions(own)}; instruction set {chosen or 'not recorded'}; threads: {threads} "
-            f"unless a row names another number. {sum(row.met for row in rows)} of {len(rows)} "
-            "rows met.\n\n" + table(HEAD, [row.cells() for row in rows])
+            "unless a row names another number.\n\n" + table(HEAD, [row.cells() for row in rows])
         )
     return "\n\n".join(parts)
+
+
+def goals(records):
+    """Return a line per row, beside its goal."""
+    return "\n".join(Row(**record["row"]).beside_goal() for record in records)
 
 
 def solver_ratios(records):

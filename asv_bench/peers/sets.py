@@ -7,7 +7,6 @@ import pandas as pd
 from peers import large, tables
 from peers.data import pooled
 from peers.frames import typed
-from peers.report import table
 from sklearn.datasets import load_digits
 
 NUMERIC = ["VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT", "USPS", "ISOLET", "YALEB", "MNIST"]
@@ -62,23 +61,6 @@ def describe(frame, y):
         "missing": float(frame.isna().to_numpy().mean()),
         "classes": len(np.unique(y)),
     }
-
-
-def report(records):
-    """Return the table of all sets."""
-    head = ["set", "rows", "columns of numbers", "of categories", "values missing", "classes"]
-    lines = [
-        [
-            r["set"],
-            f"{r['rows']:,}",
-            str(r["numbers"]),
-            str(r["categories"]),
-            "< 1%" if 0 < r["missing"] < 0.005 else f"{r['missing']:.0%}",
-            str(r["classes"]),
-        ]
-        for r in sorted(records, key=lambda r: r["set"].lower())
-    ]
-    return table(head, lines)
 
 
 def _mixed(folder, name):

@@ -1,6 +1,10 @@
 """The tables of a study on a page: means with standard errors, and comparisons by pairs."""
 
-from peers.paired import Paired
+import csv
+import io
+
+import numpy as np
+from peers.paired import Paired, standard_error
 from peers.report import conditions, table
 
 CHOSEN_ON = {
@@ -47,18 +51,51 @@ def errors(records):
     )
 
 
-def areas(records):
-    """Return the tables of a study of two classes, with the area under the ROC curve."""
+def compared(records):
+    """Return the default against each package on the sets of a study that are evidence."""
     paired = Paired(records, ORDER)
-    return "\n\n".join(
-        [
-            f"Area under the ROC curve, {_conditions(records, paired)}",
-            _grid(paired, "auc", ".3f", sign=-1.0),
-            "Log loss:",
-            _grid(paired, "log_loss", ".3f"),
-            *_comparison(paired, (("auc", -1.0), ("log_loss", 1.0), ("error", 1.0))),
-        ]
-    )
+    measures = [("error", 1.0), ("log_loss", 1.0)]
+    if "auc" in records[0]:
+        measures.insert(0, ("auc", -1.0))
+    parts = _comparison(paired, measures) or ["Settings were chosen on all of these sets."]
+    splits = max(paired.n_splits.values())
+    return "\n\n".join([*parts, f"{splits} splits. {conditions(records)}."])
+
+
+def spreadsheet(studies, about):
+    """Return the results of every set and package as text of comma-separated values.
+
+    Parameters
+    ----------
+    studies : dict of str to list of dict
+        Records by the name of their study.
+    about : list of dict
+        Sizes of the sets.
+    """
+    sizes = {size["set"]: size for size in about}
+    columns = ("rows", "numbers", "categories", "missing", "classes")
+    spread = [f"{m}{end}" for m in ("error", "log_loss", "auc") for end in ("", "_se")]
+    head = ["study", "set", *columns, "chosen_on", "package", "splits", *spread, "fit_seconds"]
+    lines = []
+    for study, records in studies.items():
+        paired = Paired(records, ORDER)
+        for name, model in ((n, m) for n in paired.sets for m in paired.models):
+            if not paired.measured([name], model):
+                continue
+            size = [str(round(sizes[name][key], 4)) for key in columns]
+            cells = [study, name, *size, str(name in CHOSEN_ON), model, str(paired.n_splits[name])]
+            for measure in ("error", "log_loss", "auc"):
+                values = paired.values(name, model, measure)
+                cells += [_digits(values.mean()), _digits(standard_error(values))]
+            lines.append([*cells, _digits(paired.values(name, model, "fit_seconds").mean())])
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([head, *lines])
+    return text.getvalue()
+
+
+def _digits(value):
+    """Return a number as text of four digits, nothing for NaN: refused, or not measured."""
+    return "" if np.isnan(value) else f"{value:.4g}"
 
 
 def summary(records):

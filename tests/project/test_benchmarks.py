@@ -45,6 +45,12 @@ def test_a_figure_is_that_of_the_results(pages, name, parts):
     assert set(drawn) >= parts
 
 
+def test_the_file_of_all_sets_is_that_of_the_results(pages):
+    text = pages.SPREADSHEET.read_text(encoding="utf-8")
+    assert text == pages.spreadsheet()
+    assert text.count(",cwboost,") > 80
+
+
 def test_every_part_stands_on_a_page_under_a_known_name(pages):
     found = {match[1] for text in texts().values() for match in pages.PART.findall(text)}
     assert found == set(pages.PARTS)
