@@ -44,12 +44,22 @@ def readable_weights(weights, n_samples: int) -> np.ndarray:
 
 
 def canonical_csr(X):
-    """Return the sparse matrix `X` as CSR, checked; see `canonical`."""
+    """Return a sparse matrix as CSR, checked; see `canonical`.
+
+    Parameters
+    ----------
+    X : sparse matrix or array of SciPy
+    """
     return canonical(X, "csr")
 
 
 def canonical_csc(X):
-    """Return the sparse matrix `X` as CSC, checked; see `canonical`."""
+    """Return a sparse matrix as CSC, checked; see `canonical`.
+
+    Parameters
+    ----------
+    X : sparse matrix or array of SciPy
+    """
     return canonical(X, "csc")
 
 
