@@ -71,7 +71,7 @@ def code_matrix(code, n_classes: int, n_bits, rng: np.random.Generator) -> np.nd
         if code == "random":
             most = 2 ** (min(n_classes, 40) - 1) - 1
             if n_bits is None:
-                n_bits = min(int(np.ceil(10 * np.log2(n_classes))), most)
+                n_bits = min(int(np.ceil(10 * np.log2(n_classes))), most)  # noqa: TID251
             elif n_bits > most:
                 raise ValueError(
                     f"code_size must be at most {most}, the splits of {n_classes} classes, "

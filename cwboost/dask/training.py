@@ -57,7 +57,7 @@ class PartitionedPricer:
         scales = weight_scales(self.master.mass)[-self.n_targets :]
         if sample is not None:
             # The weights of sampled examples are divided by their share.
-            scales = np.ldexp(scales, int(np.floor(np.log2(sample.share))))
+            scales = np.ldexp(scales, int(np.floor(np.log2(sample.share))))  # noqa: TID251
         conversation = self.coordinator.choose(scales, self._rng)
         return self._priced(self._checked(self._converse(conversation, scales, sample)))
 

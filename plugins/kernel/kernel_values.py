@@ -36,14 +36,14 @@ class Landmarks:
             rows = np.empty((len(part), len(block)), dtype=np.float32)
             rows[:, :-2], rows[:, -2], rows[:, -1] = part, _squares(part), 1.0
             if columns.start == 0:
-                out = np.matmul(rows, block, out=out)
+                out = np.matmul(rows, block, out=out)  # noqa: TID251
             else:
                 out += rows @ block
         return out
 
 
 def _squares(codes) -> np.ndarray:
-    return np.einsum("ij,ij->i", codes, codes, dtype=np.float32)
+    return np.einsum("ij,ij->i", codes, codes, dtype=np.float32)  # noqa: TID251
 
 
 def kernel_values(squared, width: float, out=None) -> np.ndarray:

@@ -9,7 +9,7 @@ from math import fsum
 
 import numpy as np
 from cwboost.plugins.kernel.kernel_values import UNIT
-from scipy.linalg.blas import dtrmm
+from scipy.linalg.blas import dtrmm  # noqa: TID251
 
 from cwboost.kernels import inverse_factor, matrix_product
 

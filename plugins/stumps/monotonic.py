@@ -32,7 +32,7 @@ class MonotonicStumpPricer(DrawingPricer):
         parts |= {"polarity": polarity, "missing": missing}
         learners = StumpLearners(**parts, n_features=self._n_features)
         outputs = learners.outputs(self._X)
-        edges = np.einsum("ti,it->t", weights, outputs.astype(np.float64))
+        edges = np.einsum("ti,it->t", weights, outputs.astype(np.float64))  # noqa: TID251
         return cwboost.Priced(learners, cwboost.pack_outputs(outputs), edges)
 
     def _best(self, row, constraints, drawn):

@@ -189,7 +189,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     def _depth(self, size):
         if self._chooses_depth:
-            doublings = max(0.0, math.log2(max(1.0, size) / FEW_EXAMPLES))
+            doublings = max(0.0, math.log2(max(1.0, size) / FEW_EXAMPLES))  # noqa: TID251
             return DEPTH + round(DEPTH_PER_DOUBLING * doublings)
         if self.max_depth is None:
             return NO_LIMIT

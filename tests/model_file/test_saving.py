@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 from attack_plugins import init_model
-from import_graph import ROOT
 from models import paper
 from mutations import header_of
 from reference_family import ReferenceStump
@@ -14,6 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sources import ROOT
 
 from cwboost import CWBoostClassifier, ModelFileError, load_model
 from cwboost.model_file import container, saving

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from import_graph import ROOT
+from sources import ROOT
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -7,7 +7,7 @@ from time import process_time
 
 import numpy as np
 import pytest
-from import_graph import BENCH, ROOT, bench_tool
+from sources import BENCH, ROOT, bench_tool
 
 pytest.importorskip("pandas")
 

@@ -5,9 +5,9 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from import_graph import PACKAGE, ROOT
 from mutations import header_of
 from sklearn.datasets import load_iris
+from sources import PACKAGE, ROOT
 
 import cwboost
 from cwboost import CWBoostClassifier, hookspecs

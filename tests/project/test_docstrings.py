@@ -8,10 +8,10 @@ from importlib import import_module
 
 import pandas as pd
 import pytest
-from import_graph import ROOT
 from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 from sklearn.base import ClassifierMixin
+from sources import ROOT
 
 MODULES = ["", ".callbacks", ".dask", ".datasets", ".hookspecs", ".kernels", ".plotting"]
 
@@ -43,7 +43,8 @@ def members(name, owner):
     return {
         f"{name}.{key}": getattr(owner, key)
         for key, value in known.items()
-        if key[0] != "_" and (inspect.isroutine(value) or isinstance(value, property))
+        if not re.match(r"_|set_\w+_request$", key)  # the latter are scikit-learn's
+        and (inspect.isroutine(value) or isinstance(value, property))
     }
 
 

@@ -8,9 +8,9 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from import_graph import ROOT
 from packaging.requirements import Requirement
 from plugin_folder import write_distribution
+from sources import ROOT
 
 pytestmark = pytest.mark.slow
 

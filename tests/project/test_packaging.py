@@ -7,8 +7,8 @@ from email.parser import Parser
 from pathlib import Path, PurePosixPath
 
 import pytest
-from import_graph import ROOT
 from in_process import output_of
+from sources import ROOT
 
 KERNELS = {
     path.relative_to(ROOT).with_suffix("").as_posix()

@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from import_graph import ROOT
 from sklearn.datasets import load_iris
+from sources import ROOT
 
 from cwboost import CWBoostClassifier, datasets
 from cwboost.datasets import load_pendigits

@@ -4,7 +4,7 @@ import importlib.util
 import re
 
 import pytest
-from import_graph import ROOT
+from sources import ROOT
 
 PROJECT = {
     "version": "1.2.0",

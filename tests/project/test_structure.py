@@ -4,143 +4,153 @@ import ast
 import re
 import sys
 from fnmatch import fnmatchcase
+from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
-from pathlib import Path
 
+import grimp
 import pytest
-from import_graph import CIMPORT, MODULES, PACKAGE, ROOT, imported_modules, imports
+from in_process import output_of
+from sources import PACKAGE, ROOT
 
 import cwboost
 import cwboost.kernels
 import cwboost.testing
 
 PLUGINS = ROOT / "plugins"
-
-
-def within(name, *packages):
-    return any(name == package or name.startswith(f"{package}.") for package in packages)
-
-
-def test_the_parser_sees_imports():
-    assert "cwboost.families.contract" in imported_modules("cwboost.families.discovery")
-    assert "cwboost.commands" in imported_modules("cwboost.cli")
-    assert "cwboost._kernels.fcd.pair_weights" in imported_modules("cwboost.master")
-    assert "cwboost._kernels.fcd.subspace" in imported_modules("cwboost._kernels.fcd.pair_weights")
-    assert len(MODULES) > 80
-
-
 UNIT = re.compile(r"^\| (\d+) \| `([\w.]+/?)` \|", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """Who imports whom, by import-linter's engine; packages of others without their modules."""
+    found = grimp.build_graph(
+        "cwboost",
+        include_external_packages=True,
+        exclude_type_checking_imports=True,
+        cache_dir=None,
+    )
+    # It takes an import of a compiled module for one of the package.
+    for name in found.find_modules_that_directly_import("cwboost"):
+        found.remove_import(importer=name, imported="cwboost")
+    return found
 
 
 def layers():
     """The units of each layer, from the top down, as the architecture page lists them."""
     found = {}
     for layer, unit in UNIT.findall((ROOT / "docs" / "architecture.md").read_text()):
-        name = "cwboost." + unit.removesuffix("/").removesuffix(".py")
         assert (PACKAGE / unit).is_dir() == unit.endswith("/"), f"{unit}: folders end with a slash"
-        found.setdefault(int(layer), []).append(name)
+        found.setdefault(int(layer), []).append(unit.removesuffix("/").removesuffix(".py"))
     return [found[layer] for layer in sorted(found)]
 
 
-# A module may import its own unit and what stands in a lower layer.
-LAYERS = layers()
+def test_every_module_has_a_layer(graph):
+    units = {name.removeprefix("cwboost.") for name in graph.find_children("cwboost")}
+    assert sorted(unit for layer in layers() for unit in layer) == sorted(units)
 
 
-def unit_of(name):
-    """The folder or top-level module of the package that a module belongs to."""
-    return ".".join(name.split(".")[:2])
+def test_no_module_imports_upward_or_sideways(graph):
+    ordered = [grimp.Layer(*units, independent=True) for units in layers()]
+    illegal = graph.find_illegal_dependencies_for_layers(ordered, containers={"cwboost"})
+    assert [(one.importer, one.imported) for one in illegal] == []
+    upward = {"importer": "cwboost.master", "imported": "cwboost.commands"}
+    graph.add_import(**upward)  # the rule sees what it forbids
+    assert graph.find_illegal_dependencies_for_layers(ordered, containers={"cwboost"})
+    graph.remove_import(**upward)
 
 
-def layer_of(name):
-    """The place of a module; the package itself is above all, a plugin has none."""
-    known = {unit: depth for depth, units in enumerate([["cwboost"], *LAYERS]) for unit in units}
-    return known.get(unit_of(name), -1)
+def test_only_the_upper_layers_use_the_public_names_of_the_package():
+    """Which hide who imports whom."""
+    uses = re.compile(r"^ *(from cwboost import (?!__version__$|hookspecs$)|import cwboost$)", re.M)
+    upper = ("cli.py", "commands", "experiments", "testing")
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if uses.search(path.read_text())
+    }
+    # It asks a name of a file for its class.
+    assert {name for name in found if not name.startswith(upper)} == {"model_file/saving.py"}
 
 
-def test_every_module_has_a_layer():
-    units = {unit_of(name) for name in MODULES} - {"cwboost"}
-    assert sorted(unit for layer in LAYERS for unit in layer) == sorted(units)
+def test_cython_modules_use_kernels_alone():
+    taken = re.compile(r"^\s*(?:from\s+(cwboost[\w.]*)\s+)?c?import\s+(cwboost[\w.]*)?", re.M)
+    for path in (PACKAGE / "_kernels").rglob("*.p*x*"):
+        names = {a or b for a, b in taken.findall(path.read_text()) if a or b}
+        assert all(name.startswith("cwboost._kernels.") for name in names), path
 
 
-def test_no_module_imports_upward_or_sideways():
-    found = [(name, module) for name in MODULES for module in imported_modules(name) - {"cwboost"}]
-    apart = [pair for pair in found if unit_of(pair[0]) != unit_of(pair[1])]
-    assert [pair for pair in apart if layer_of(pair[0]) >= layer_of(pair[1])] == []
-
-
-def test_the_contract_stands_alone():
+def test_the_contract_stands_alone(graph):
     below = {"cwboost.families.flat_forms", "cwboost.families.outputs"}
-    assert imported_modules("cwboost.families.contract") == below
-    assert imported_modules("cwboost.families.outputs") == set()
-    forms = imported_modules("cwboost.families.flat_forms", on_import_only=True)
-    assert forms == {"cwboost.families.arrays"}
-    assert imported_modules("cwboost.families.arrays") == set()
-    assert imported_modules("cwboost.hookspecs") == set()
+
+    def ours(name):
+        found = graph.find_modules_directly_imported_by(f"cwboost.{name}")
+        return {one for one in found if one.startswith("cwboost")}
+
+    assert ours("families.contract") == below
+    assert ours("families.outputs") == ours("families.arrays") == ours("hookspecs") == set()
 
 
 def test_importing_cwboost_is_light():
-    eager = imported_modules("cwboost", on_import_only=True)
-    own = ("arrays", "contract", "flat_forms", "outputs")
-    contract = {f"cwboost.families.{name}" for name in own}
-    assert eager <= contract | {"cwboost.hookspecs"}
+    program = "import sys, cwboost; print(*[m for m in sys.modules if m.startswith('cwboost.')])"
+    families = {f"cwboost.families.{n}" for n in ("arrays", "contract", "flat_forms", "outputs")}
+    assert set(output_of("-c", program).split()) <= families | {
+        "cwboost.families", "cwboost.hookspecs"
+    }  # fmt: skip
 
 
-def test_no_import_cycles():
-    graph = {name: imported_modules(name) & set(MODULES) for name in MODULES}
-    done, path = set(), []
-
-    def visit(name):
-        assert name not in path, f"cycle: {' -> '.join([*path, name])}"
-        if name in done:
-            return
-        path.append(name)
-        for other in sorted(graph[name]):
-            visit(other)
-        path.pop()
-        done.add(name)
-
-    for name in sorted(graph):
-        visit(name)
+def test_no_import_cycles(graph):
+    """`prepare` names the modules of a cycle."""
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    TopologicalSorter(imports).prepare()
 
 
 PUBLIC = {
     "cwboost": set(cwboost.__all__),
     "cwboost.kernels": set(cwboost.kernels.__all__),
     "cwboost.testing": set(cwboost.testing.__all__),
+    "cwboost.callbacks": None,
+    "cwboost.datasets": None,
 }
-PUBLIC_MODULES = (*PUBLIC, "cwboost.callbacks", "cwboost.datasets")
+"""The modules that plugins may use, and their names; None for all."""
 
 
 def plugin_sources():
     return [
         path
-        for path in sorted(PLUGINS.rglob("*.py*"))
+        for path in sorted(PLUGINS.rglob("*.p*"))
         if path.suffix in (".py", ".pyx", ".pxd")
         and not {"build", "__pycache__"} & set(path.relative_to(PLUGINS).parts)
     ]
 
 
+def names_of_cwboost(source):
+    """(module, name) of what a Python source takes from cwboost; the name is None for a module."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.ImportFrom(module=str(module), names=names):
+                yield from ((module, alias.name) for alias in names)
+            case ast.Import(names=names):
+                yield from ((alias.name, None) for alias in names)
+            case ast.Attribute(value=ast.Name("cwboost"), attr=name):
+                yield "cwboost", name
+
+
 @pytest.mark.parametrize("path", plugin_sources(), ids=lambda p: p.relative_to(PLUGINS).as_posix())
 def test_plugins_use_public_names_only(path):
+    text = path.read_text()
     if path.suffix == ".py":
-        for module, name, _ in imports(path):
-            if module.partition(".")[0] != "cwboost" or within(module, "cwboost.plugins"):
-                continue
-            assert module in PUBLIC_MODULES, f"{module} is private"
-            if name is not None and module in PUBLIC and f"{module}.{name}" not in PUBLIC:
-                assert name in PUBLIC[module], f"{module}.{name} is private"
-        attributes = {
-            node.attr
-            for node in ast.walk(ast.parse(path.read_text()))
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "cwboost"
-        }
-        assert attributes <= PUBLIC["cwboost"], attributes - PUBLIC["cwboost"]
-    for source, name in CIMPORT.findall(path.read_text()):
-        module = source or name
-        if module.partition(".")[0] == "cwboost" and path.suffix != ".py":
-            assert module in PUBLIC_MODULES, f"{module} is private"
+        taken = names_of_cwboost(text)
+    else:
+        modules = re.findall(r"^\s*(?:from|c?import)\s+(cwboost[\w.]*)", text, re.M)
+        taken = [(module, None) for module in modules]
+    for module, name in taken:
+        if module.partition(".")[0] != "cwboost" or module.startswith("cwboost.plugins"):
+            continue
+        if f"{module}.{name}" in PUBLIC or (module == "cwboost" and name == "plugins"):
+            continue
+        assert module in PUBLIC, f"{module} is private"
+        known = PUBLIC[module]
+        assert name is None or known is None or name in known, f"{module}.{name} is private"
 
 
 def test_errors_have_one_form():
@@ -157,126 +167,52 @@ def test_errors_have_one_form():
     assert found == []
 
 
-NAMES = {"dot", "matmul", "inner", "einsum", "vdot", "tensordot"}
-FUNCTIONS = {
-    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "power", "pow", "tanh"),
-    *("softmax", "log_softmax", "logsumexp", "expit", "log_expit", "logit", "entr", "xlogy"),
-}
-LIBRARIES = {"np", "numpy", "math", "scipy.special", "special"}
-EXACT = "whole numbers, whose sums are exact in any order"
-WHOLE = "rounds a logarithm to a whole number"
-SPARSE = "SciPy adds up each row of a sparse product in order"
-IN_ORDER = "einsum of two arrays calls no BLAS unless asked to optimize"
-ALLOWED = {
-    "cwboost/testing": "checks within a tolerance",
-    "cwboost/experiments": "features of images, computed before any training; reports",
-    "cwboost/dask/training.py": WHOLE,
-    "cwboost/families/sealing/forms.py": "checks within a tolerance",
-    "cwboost/baselines/codes.py": f"{EXACT}; {WHOLE}",
-    "cwboost/ensemble/directed_shapley.py": SPARSE,
-    "cwboost/families/contract.py": f"{SPARSE}; the default edges of shared outputs are checked",
-    "plugins/kernel/fitting.py": EXACT,
-    "plugins/kernel/kernel_values.py": EXACT,
-    "plugins/kernel/model.py": SPARSE,
-    "plugins/kernel/regression.py": EXACT,
-    "plugins/patches": IN_ORDER,
-    "plugins/stumps/monotonic.py": IN_ORDER,
-    "plugins/text": SPARSE,
-    "plugins/trees/family.py": WHOLE,
-    "plugins/templates": "short examples, whose authors promise no bits",
-}
+MULTIPLY = {
+    "cwboost/baselines/codes.py", "cwboost/ensemble/directed_shapley.py",
+    "cwboost/families/contract.py", "plugins/kernel/fitting.py", "plugins/kernel/kernel_values.py",
+    "plugins/kernel/model.py", "plugins/kernel/regression.py",
+}  # fmt: skip
+"""Sums of whole numbers, exact in any order, and sparse products, which SciPy sums in order."""
 
 
-def multiplies(node):
-    """Whether a node multiplies matrices, calls exp or the like or imports what does."""
-    if isinstance(node, ast.Attribute):
-        library = node.attr in FUNCTIONS and ast.unparse(node.value) in LIBRARIES
-        return library or node.attr in NAMES | {"linalg"}
-    if isinstance(node, ast.ImportFrom) and node.module in LIBRARIES:
-        return bool({alias.name for alias in node.names} & (NAMES | FUNCTIONS))
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        modules = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
-        parts = {part for name in modules for part in name.split(".")}
-        return bool(parts & (NAMES | {"linalg"}))
-    return isinstance(getattr(node, "op", None), ast.MatMult)
-
-
-def products(source):
-    """The lines of a Python source that multiply matrices or import dense linear algebra."""
-    return [node.lineno for node in ast.walk(ast.parse(source)) if multiplies(node)]
-
-
-def places():
+def test_matrices_are_multiplied_in_known_places(pyproject):
+    """By `@` and `.dot`; ruff knows the functions whose bits depend on the machine (TID251)."""
+    banned = pyproject["tool"]["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"]
+    assert {"numpy.dot", "numpy.linalg", "scipy.linalg", "numpy.exp", "math.log"} <= set(banned)
+    within_a_tolerance = ("cwboost/testing/", "cwboost/experiments/", "cwboost/families/sealing/")
+    examples = ("plugins/patches/", "plugins/templates/", "plugins/text/")
+    found = set()
     for path in (p for folder in ("cwboost", "plugins") for p in (ROOT / folder).rglob("*.py")):
-        lines = sorted(set(products(path.read_text())))
-        if lines and "example_plugin" not in path.parts:
-            yield path.relative_to(ROOT), lines
-
-
-def reason(path: Path):
-    return next((ALLOWED[str(p)] for p in (path, *path.parents) if str(p) in ALLOWED), None)
-
-
-def test_products_stand_in_known_places():
-    known = dict(places())
-    found = {f"{path}:{lines}" for path, lines in known.items() if reason(path) is None}
-    assert not found, "cwboost.kernels.matrix_product gives the same bits everywhere"
-    names = {str(p) for path in known for p in (path, *path.parents)}
-    assert set(ALLOWED) <= names, "a place without products needs no permission"
-
-
-@pytest.mark.parametrize(
-    "source",
-    ["a @ b", "a @= b", "np.dot(a, b)", "a.dot(b)", "np.einsum('i,i', a, b)", "np.linalg.norm(a)",
-     "from scipy.linalg import cho_solve", "from scipy import linalg", "import scipy.linalg",
-     "from numpy import vdot", "f = np.tensordot", "np.exp(a)", "math.log(a)",
-     "from scipy.special import softmax", "from math import log"],
-)  # fmt: skip
-def test_every_spelling_is_seen(source):
-    assert list(products(source)) and not list(products("a * b + np.sum(a)"))
-
-
-def distributions_of(requirements):
-    """Normalised names of the distributions that requirements name."""
-    names = (re.match(r"[\w.-]+", requirement).group() for requirement in requirements)
-    return {normalised(name) for name in names}
+        name = path.relative_to(ROOT).as_posix()
+        for node in ast.walk(ast.parse(path.read_text())):
+            by_operator = isinstance(getattr(node, "op", None), ast.MatMult)
+            by_method = isinstance(node, ast.Attribute) and node.attr == "dot"
+            if (by_operator or by_method) and not name.startswith(within_a_tolerance + examples):
+                found.add(name)
+    assert found == MULTIPLY, "cwboost.kernels.matrix_product gives the same bits everywhere"
 
 
 def normalised(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def foreign_imports():
-    """(file, imported package, whether inside a function) of packages that are not ours."""
-    plugins = (path for path in (ROOT / "plugins").glob("[!e]*/*.py"))
-    for path in [*MODULES.values(), *plugins]:
-        for module, _, late in imports(path):
-            package = module.partition(".")[0]
-            known = {"cwboost", "cython", "libc", "cpython", *sys.stdlib_module_names}
-            if package not in known:
-                yield path, package, late
+def distributions_of(requirements):
+    """Normalised names of the distributions that requirements name."""
+    return {normalised(re.match(r"[\w.-]+", one).group()) for one in requirements}
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="does not know the packages of all wheels")
-def test_what_is_imported_is_a_dependency(project):
-    """A function may import packages of any extra but those of tests."""
+def test_what_is_imported_is_a_dependency(graph, project):
+    """Of the package or of an extra; `test_packaging` trains without the extras."""
     required = distributions_of(project["dependencies"])
-    extras = {n: distributions_of(found) for n, found in project["optional-dependencies"].items()}
-    for_users, seen = set().union(*(extras[name] for name in extras if name != "test")), set()
-    known_packages = packages_distributions()
-    for path, package, lazily in foreign_imports():
-        providers = {normalised(name) for name in known_packages.get(package, ())}
-        # A folder that is named like an extra needs it as a whole.
-        folders = path.relative_to(ROOT).parts
-        known = required.union(*(extras.get(folder, set()) for folder in folders))
-        if lazily:
-            known |= for_users
-            if path.parent.name == "testing":  # called by tests, so it may use what runs tests
-                known |= extras["test"]
-        else:
-            seen |= providers
-        assert providers & known, f"{path} imports {package}"
-    assert required <= seen, f"declared and never imported: {required - seen}"
+    extras = set().union(*map(distributions_of, project["optional-dependencies"].values()))
+    providers, used = packages_distributions(), set()
+    for package in (name for name in graph.modules if graph.is_module_squashed(name)):
+        if package not in sys.stdlib_module_names:
+            known = {normalised(name) for name in providers.get(package, ())}
+            assert known & (required | extras), f"{package} is not declared"
+            used |= known
+    assert required <= used, f"declared and never imported: {required - used}"
 
 
 def test_the_workflow_builds_wheels_of_the_declared_pythons_alone(project, pyproject):

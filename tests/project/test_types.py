@@ -5,7 +5,7 @@ import inspect
 import re
 
 import pytest
-from import_graph import ROOT
+from sources import ROOT
 
 import cwboost
 from cwboost import callbacks

@@ -70,7 +70,7 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
     shape = X.shape[0], coef.shape[1]
     scores = check_scores(call("scorer", scorer, X), family, shape)
     rows, most = coef.toarray(), np.abs(outputs.astype(np.int64)).max(initial=1)
-    expected = np.einsum("ijk,jk->ik", np.atleast_3d(outputs).astype(np.float64), rows)
+    expected = np.einsum("ijk,jk->ik", np.atleast_3d(outputs).astype(np.float64), rows)  # noqa: TID251
     # The tiny number lets coefficients differ that are not normal numbers.
     allowed = SCORES_SLACK * most * np.abs(rows).sum(axis=0) + np.finfo(float).tiny
     wrong = np.argwhere(np.abs(scores - expected) > allowed)
