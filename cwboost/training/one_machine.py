@@ -218,8 +218,8 @@ class OneMachine(Bench):
             if split is not None:
                 left_out[self._splits[0][split].left_out] = True
             statistics, features = self._statistics(left_out)
-            rows = np.arange(len(features))
-            problem = replace(problem, holder=Holder(features), rows=rows)
+            rows, holder = np.arange(len(features)), Holder(features, problem.y)
+            problem = replace(problem, holder=holder, rows=rows)
             schema = schema.with_statistics(statistics)
             constraints = {k: own[:, statistics.column] for k, own in constraints.items()}
         releases = self.previous is None and not wanted.keeps_state and not self.has_statistics
