@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from models import assert_same_training, snapshot_of
+from models import snapshot_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
@@ -118,15 +118,6 @@ def from_snapshot(kind, path):
 
 EXACT = [in_memory, from_file, from_checkpoint]
 EVERY = [*EXACT, from_plain_file, from_snapshot]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("begin", EVERY)
-def test_the_same_problem_goes_on(begin, kind, tmp_path):
-    clf = fit(begin(kind, tmp_path / "model"), n_estimators=MORE, callbacks=None)
-    assert clf.n_iter_ == MORE and (np.diff(clf.history_["objective"]) < 0).all()
-    if begin in EXACT:
-        assert_same_training(clf, fit(made(kind, n_estimators=MORE)))
 
 
 def changed(what, kind):

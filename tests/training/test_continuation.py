@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from attack_fits import Lines
-from models import RaiseAt, assert_same_training
+from models import assert_same_training
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
-from cwboost import CWBoostClassifier, StumpFamily, TreeFamily, load_model
+from cwboost import CWBoostClassifier, StumpFamily, TreeFamily
 from cwboost.calibration.metrics import NAMED
 from cwboost.datasets import load_vowel
 
@@ -71,21 +71,6 @@ def assert_keeps_the_best(clf, at_least=1):
     (values, factor), kept = watched(clf), clf.best_iteration_
     assert len(values) == clf.n_iter_ >= kept == clf.ensemble_.n_rounds >= at_least
     assert values[kept - 1] <= (values.min() * factor if factor > 1 else values.min())
-
-
-@every_pair
-def test_parts_equal_one_fit(measure, init, given, tmp_path):
-    """By no round, by one, from a file by many, and again after the stop."""
-    correction = "total" if given else "stagewise"
-    clf = fit(made(measure, init, FIRST, correction), given)
-    for n_rounds in (FIRST, FIRST + 1, 40, 60):
-        fit(clf, given, n_estimators=n_rounds)
-        assert_same_training(clf, fit(made(measure, init, n_rounds, correction), given))
-        assert_keeps_the_best(clf)
-        if n_rounds == FIRST + 1 and isinstance(measure, str):
-            clf.save(tmp_path / "model", training_state=True)
-            clf = load_model(tmp_path / "model")
-    assert clf.stop_reason_ == "early stopping"
 
 
 NAMED_COLUMNS = pd.DataFrame(X[TRAIN]).add_prefix("f")
@@ -164,18 +149,6 @@ def test_a_continuation_that_adds_no_round_warns(n_estimators):
     clf.fit(X[TRAIN], Y[TRAIN])
     with pytest.warns(UserWarning, match=f"adds no rounds to the {clf.n_iter_} of the fitted"):
         clf.fit(X[TRAIN], Y[TRAIN])
-
-
-@every_pair
-def test_an_interrupt_between_rounds_costs_nothing(measure, init, given):
-    clf = fit(made(measure, init, patience=1000), given)
-    for at in (FIRST + 1, FIRST + 5):
-        with pytest.raises(KeyboardInterrupt):
-            fit(clf, given, n_estimators=20, callbacks=[RaiseAt(at)])
-        assert (clf.n_iter_, clf.stop_reason_) == (at, "interrupted")
-        assert_keeps_the_best(clf)
-    fit(clf, given, callbacks=None)
-    assert_same_training(clf, fit(made(measure, init, 20, patience=1000), given))
 
 
 @pytest.mark.parametrize("measure, init", [("logloss", None), ("error", "kernel")])
