@@ -22,8 +22,9 @@ from cwboost.families.sealing.forms import check_scores
 from cwboost.fitted_model import FittedModel
 from cwboost.input.categories import check_categories
 from cwboost.input.checks import check_n_jobs, errors_naming
-from cwboost.input.examples import Arguments, Examples, read, read_held_out
+from cwboost.input.examples import Examples
 from cwboost.input.labels import encode_labels, read_labels
+from cwboost.input.reading import Arguments, read, read_held_out
 from cwboost.input.schema import InputSchema
 from cwboost.kernels import log_softmax, softmax
 from cwboost.model_file.saving import save

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cwboost.base import BoostingClassifier
-from cwboost.input.examples import Arguments
+from cwboost.input.reading import Arguments
 from cwboost.recipe.parameters import Parameters
 from cwboost.support.clock import Clock
 from cwboost.training.one_machine import OneMachine
@@ -425,7 +425,7 @@ class CWBoostClassifier(BoostingClassifier):
         Cs = checked_Cs(C, X_val is not None)
         arguments = Arguments(X, y, sample_weight, groups, X_val, y_val, sample_weight_val)
         examples = self._read(arguments)
-        if not np.array_equal(found := examples.problem.classes, self.classes_):
+        if not np.array_equal(found := examples.classes, self.classes_):
             raise ValueError(f"y must have the classes {self.classes_}, got {found}")
         return self._with(thinned(self.model_, examples, Parameters.of(self), Cs))
 
@@ -474,7 +474,7 @@ class CWBoostClassifier(BoostingClassifier):
         wanted = Parameters.of(self)
         arguments = Arguments(X, y, sample_weight, groups, X_val, y_val, sample_weight_val)
         examples = self._read(arguments)
-        if not np.isin(found := examples.problem.classes, self.classes_).all():
+        if not np.isin(found := examples.classes, self.classes_).all():
             raise ValueError(
                 f"y must have the classes {self.classes_} or some of them, got {found}: the trees "
                 "divide no others, so fit a new model, on rows of all classes"

@@ -92,15 +92,14 @@ class VoteTraining:
 
     def __post_init__(self):
         self.stop_reason: str | None = None
-        self.problem = self.examples.problem
         held_out = held_out_scores(
             self.examples.held_out,
-            self.problem.classes,
+            self.examples.classes,
             n_scores=self.n_scores,
             decode=self.decode,
         )
         self.model = GrowingEnsemble(self.n_scores, held_out, self.extra_names)
-        self.scores = np.zeros((self.n_scores, len(self.problem.y)))
+        self.scores = np.zeros((self.n_scores, len(self.examples.y)))
         self._n_nonzero = 0
 
     @property
@@ -140,7 +139,9 @@ class VoteTraining:
             "n_nonzero": self._n_nonzero,
             "pricing_seconds": seconds[0],
             "solver_seconds": seconds[1],
-            "train_error": float(np.average(rival != self.problem.y, weights=self.problem.weight)),
+            "train_error": float(
+                np.average(rival != self.examples.y, weights=self.examples.weight)
+            ),
             **extra,
         }
         self.model.end_round(ids, score_index, values, np.nan, entry, offset)
@@ -161,15 +162,15 @@ class LabelTraining(VoteTraining):
 
     def __post_init__(self):
         super().__post_init__()
-        self._signs = np.ascontiguousarray(self.code[self.problem.y].T)
-        self._log_mass = log(self.n_scores * self.problem.weight.sum())
+        self._signs = np.ascontiguousarray(self.code[self.examples.y].T)
+        self._log_mass = log(self.n_scores * self.examples.weight.sum())
         self._weigh()
 
     def _weigh(self) -> None:
         """Compute the weights of example and label, exp(-Y F) scaled to sum one, and the loss."""
         exponents = np.multiply(self._signs, self.scores)
         np.negative(exponents, out=exponents)
-        self._weights, log_sum = normalised(exponents, self.problem.weight)
+        self._weights, log_sum = normalised(exponents, self.examples.weight)
         self.objective = float(exp(min(log_sum - self._log_mass, 700.0)))
 
     def round(self) -> bool:
@@ -259,16 +260,16 @@ class CodeTraining(VoteTraining):
 
     def __post_init__(self):
         super().__post_init__()
-        self._log_mass = log((self.n_scores - 1) * self.problem.weight.sum())
-        self._columns = np.arange(len(self.problem.y))
+        self._log_mass = log((self.n_scores - 1) * self.examples.weight.sum())
+        self._columns = np.arange(len(self.examples.y))
         self._weigh()
 
     def _weigh(self) -> None:
         """Compute the weights of example and wrong class, of sum one, and the loss."""
-        own = self.scores[self.problem.y, self._columns]
+        own = self.scores[self.examples.y, self._columns]
         exponents = 0.5 * (self.scores - own)
-        exponents[self.problem.y, self._columns] = -np.inf
-        self._weights, log_sum = normalised(exponents, self.problem.weight)
+        exponents[self.examples.y, self._columns] = -np.inf
+        self._weights, log_sum = normalised(exponents, self.examples.weight)
         self.objective = float(exp(min(log_sum - self._log_mass, 700.0)))
 
     def round(self) -> bool:
@@ -277,7 +278,7 @@ class CodeTraining(VoteTraining):
         self.pricer.round = self.n_rounds + 1
         for _ in range(CODES_A_ROUND):
             code = random_half(self.n_scores, self.rng)
-            signs = code[self.problem.y].astype(np.float64)
+            signs = code[self.examples.y].astype(np.float64)
             # D_t: an example's weight is that of the wrong classes on the other side.
             across = np.where(code[:, None] != signs, self._weights, 0.0).sum(axis=0)
             mass = float(across.sum())
@@ -413,7 +414,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
         check_number("smoothing", self.smoothing, Real, 0.0, 1.0, low_open=True)
 
     def _training(self, examples: Examples, rng) -> CodeTraining:
-        n_classes = len(examples.problem.classes)
+        n_classes = len(examples.classes)
         return CodeTraining(
             pricer=self._bind(examples, rng, n_targets=1),
             examples=examples,
@@ -523,7 +524,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
         check_choice("variant", self.variant, ("discrete", "real"))
 
     def _training(self, examples: Examples, rng) -> LabelTraining:
-        n_classes = len(examples.problem.classes)
+        n_classes = len(examples.classes)
         training = LabelTraining if self.variant == "discrete" else RealLabelTraining
         return training(
             pricer=self._bind(examples, rng, n_targets=n_classes),
@@ -673,7 +674,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
     def _training(self, examples: Examples, rng) -> LabelTraining:
         # A separate random stream draws the code, so that all families get the same code.
         code_rng = generator_of(self.random_state).spawn(1)[0]
-        code = code_matrix(self.code, len(examples.problem.classes), self.code_size, code_rng)
+        code = code_matrix(self.code, len(examples.classes), self.code_size, code_rng)
         n_bits, decoder = code.shape[1], partial(decode, code)
         return LabelTraining(
             pricer=self._bind(examples, rng, n_targets=n_bits),

@@ -16,7 +16,8 @@ from cwboost.input.checks import (
     check_verbose,
     generator_of,
 )
-from cwboost.input.examples import Arguments, Examples
+from cwboost.input.examples import Examples
+from cwboost.input.reading import Arguments
 from cwboost.support.checks import check_number
 from cwboost.support.types import Features
 from cwboost.training.binding import Binder
@@ -56,7 +57,7 @@ class BaselineClassifier(BoostingClassifier):
         self._check_parameters()
         examples = self._learn(Arguments(X, y, sample_weight, X_val=X_val, y_val=y_val))
         training = self._training(examples, generator_of(self.random_state))
-        outcome = self._outcome_type(training, examples.schema, examples.problem.classes)
+        outcome = self._outcome_type(training, examples.schema, examples.classes)
         runner = Runner(training, self.n_estimators, outcome, list(self.callbacks or []))
         runner.train_and_keep(self, start, task)
         return self
@@ -74,6 +75,5 @@ class BaselineClassifier(BoostingClassifier):
     def _bind(self, examples: Examples, rng, n_targets: int) -> SealedPricer:
         """Return the family bound to the training examples."""
         n_threads = check_n_jobs(self.n_jobs)
-        problem = examples.problem
         schema = examples.schema
-        return Binder(schema, problem, n_targets, n_threads).bind(schema.family, problem, rng)
+        return Binder(schema, examples, n_targets, n_threads).bind(schema.family, examples, rng)

@@ -218,8 +218,8 @@ class MultiBoostClassifier(BaselineClassifier):
         check_number("max_working_sets", self.max_working_sets, Integral, 2)
 
     def _training(self, examples: Examples, rng) -> SharedColumnGeneration:
-        problem, n_classes = examples.problem, len(examples.problem.classes)
-        master = problem.master(float(self.C), check_n_jobs(self.n_jobs), shared=True)
+        n_classes = len(examples.classes)
+        master = examples.master(float(self.C), check_n_jobs(self.n_jobs), shared=True)
         settings = BoostingSettings(
             C=float(self.C),
             solver=self.solver,
@@ -231,6 +231,6 @@ class MultiBoostClassifier(BaselineClassifier):
             master=master,
             settings=settings,
             rng=rng,
-            held_out=held_out_scores(examples.held_out, problem.classes, n_scores=n_classes),
+            held_out=held_out_scores(examples.held_out, examples.classes, n_scores=n_classes),
             gap_tol=float(self.gap_tol),
         )

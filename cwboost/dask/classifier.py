@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.input.collections import predicted
 from cwboost.dask.places import place_of
-from cwboost.input.examples import Arguments
+from cwboost.input.reading import Arguments
 from cwboost.recipe.parameters import Parameters
 from cwboost.training.place import Place
 from cwboost.training.resumption import PreviousFit

@@ -12,7 +12,7 @@ from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk, joined
 from cwboost.dask.listing import Listing
 from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
-from cwboost.input.problem import Holder, Problem
+from cwboost.input.examples import Examples, GivenRows
 from cwboost.input.splits import N_FOLDS
 from cwboost.support.samples import evenly_spaced
 
@@ -24,13 +24,13 @@ MOST = 2**14
 class SharedExamples:
     """Training examples on the client, and their rows in each partition, by its index."""
 
-    problem: Problem
+    examples: Examples
     rows: dict[int, np.ndarray]
 
     def by_partition(self, scores: np.ndarray) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         """Return rows and scores of the examples of each partition."""
         ends = np.cumsum([len(rows) for rows in self.rows.values()])[:-1]
-        parts = np.split(np.argsort(self.problem.rows), ends)
+        parts = np.split(np.argsort(self.examples.rows), ends)
         return {index: (rows, scores[at]) for (index, rows), at in zip(self.rows.items(), parts)}
 
 
@@ -64,8 +64,8 @@ def shared_examples(crew: Crew, setup: Setup, found: Listing | None) -> SharedEx
     labels = setup.classes[y][np.argsort(order)]
     groups = None if found is None else np.concatenate(groups)
     weight = np.concatenate(weight)[order]
-    problem = Problem(
-        Holder(joined(X), labels, groups),
+    examples = Examples(
+        GivenRows(joined(X), labels, groups),
         rows=order,
         y=y,
         classes=setup.classes,
@@ -73,7 +73,7 @@ def shared_examples(crew: Crew, setup: Setup, found: Listing | None) -> SharedEx
         weight=weight,
         row_weight=weight,
     )
-    return SharedExamples(problem, {index: part.rows for index, part in parts.items()})
+    return SharedExamples(examples, {index: part.rows for index, part in parts.items()})
 
 
 def sample_of_partitions(crew: Crew, setup: Setup) -> Sample:

@@ -11,9 +11,8 @@ import numpy as np
 from cwboost.dask.crew import PartitionsLost
 from cwboost.dask.input.chunks import Chunk, checked, joined, joined_set, named
 from cwboost.dask.input.encoding import Encoding
-from cwboost.input.examples import Examples
+from cwboost.input.examples import Examples, sort_by_class
 from cwboost.input.labels import encode_labels
-from cwboost.input.problem import sort_by_class
 from cwboost.input.schema import InputSchema
 from cwboost.kernels import usable_threads
 from cwboost.recipe import recipe
@@ -124,17 +123,17 @@ def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
     has_groups = own[0].groups is not None
     groups = np.concatenate([chunk.groups for chunk in own]) if has_groups else None
     del own
-    problem = sort_by_class(X, y, weight, wanted.class_weight, groups)
+    examples = sort_by_class(X, y, weight, wanted.class_weight, groups)
     held_out = {}
     for role, name in job.names.items():
         own = []
         for index, chunk in parts[role]:
             with named(index, role):
-                y = encode_labels(chunk.y, problem.classes, weight=chunk.weight)
+                y = encode_labels(chunk.y, examples.classes, weight=chunk.weight)
                 own.append((y, chunk.weight))
-        examples = joined_set(role, own)
-        held_out[name] = examples._replace(X=joined([chunk.X for _, chunk in parts[role]]))
-    return Examples(job.schema, problem, held_out)
+        rows_of_set = joined_set(role, own)
+        held_out[name] = rows_of_set._replace(X=joined([chunk.X for _, chunk in parts[role]]))
+    return replace(examples, schema=job.schema, held_out=held_out)
 
 
 class FollowedTraining:

@@ -19,7 +19,7 @@ from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import PartitionWeights
 from cwboost.families.sealing.pricer import check_division
 from cwboost.families.sealing.sample import read_only
-from cwboost.input.problem import LEFT_OUT
+from cwboost.input.examples import LEFT_OUT
 from cwboost.solvers.row_sampling import sampled
 from cwboost.support.weights import parts_of_size
 from cwboost.training.resumption import LEARNERS_PER_CHUNK

@@ -41,8 +41,8 @@ from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
 from cwboost.families.sealing.pricer import candidates_of
 from cwboost.input.checks import generator_of
-from cwboost.input.examples import VALID, Arguments, names_of_set
-from cwboost.input.problem import check_groups
+from cwboost.input.examples import VALID, check_groups
+from cwboost.input.reading import Arguments, names_of_set
 from cwboost.input.schema import InputSchema
 from cwboost.input.splits import Split
 from cwboost.recipe.holdout import HoldoutRun, in_shares
@@ -208,7 +208,7 @@ class Partitions(Bench):
         return shared_examples(self._crew, self._setup, self._listed)
 
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
-        return self._init_models.sample_loss(model, self._shared.problem, n)
+        return self._init_models.sample_loss(model, self._shared.examples, n)
 
     def start(self, model: InitModel | None) -> Start:
         if self.previous is None:
@@ -217,7 +217,7 @@ class Partitions(Bench):
             begin, given = self._init_models.start_again, self.previous.model.base
         if given is None:
             return Start()
-        found = begin(given, self._shared.problem)
+        found = begin(given, self._shared.examples)
         if found.base is None:
             return found
         return replace(found, scores=self._shared.by_partition(found.scores))

@@ -9,7 +9,7 @@ from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared
 from cwboost.families.contract import BindContext
 from cwboost.families.partitioned import Coordinator
 from cwboost.input.categories import in_order_of
-from cwboost.input.problem import PRODUCT, check_classes, checksum_of, class_factors
+from cwboost.input.examples import PRODUCT, check_classes, checksum_of, class_factors
 from cwboost.support.weights import check_total, parts_of_size
 
 

@@ -1,46 +1,42 @@
-"""The arguments of `fit`, and the examples that they hold: checked, encoded, sorted by class."""
+"""The examples as boosting takes them: checked, sorted by class."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length
+from scipy import sparse
+from sklearn.utils.class_weight import compute_class_weight
 
-from cwboost.ensemble.growing import HISTORY_NAMES
-from cwboost.input.checks import errors_naming
-from cwboost.input.labels import encode_labels, read_labels
-from cwboost.input.problem import Problem, sort_by_class
-from cwboost.input.schema import InputSchema, read_columns
-from cwboost.support.weights import check_relative, check_weight
+from cwboost.input.groups import (
+    keys_of_groups,
+    shared,
+)
+from cwboost.input.labels import shown
+from cwboost.master import RestrictedMaster
+from cwboost.support.checks import unmasked
+from cwboost.support.lazy import made_once
+from cwboost.support.weights import check_total, near_one
+
+if TYPE_CHECKING:
+    from cwboost.input.schema import InputSchema
+
+LEFT_OUT = 2.0**-100
+"""Factor of the weights of examples that a holdout run leaves out: they count nothing, but their
+scores are followed."""
+
+CHUNK = 2**17
+"""Numbers of a matrix that a checksum takes at a time: they stay in the cache."""
+
+PRODUCT = "sample_weight times class_weight"
+"""What messages call the weights of examples, if both are given."""
+
 
 VALID = "valid"
 """Name of the held-out examples that early stopping and the scale of probabilities may use."""
-
-
-@dataclass(frozen=True, eq=False)
-class Arguments:
-    """The arguments of `fit`."""
-
-    X: Any
-    y: Any
-    sample_weight: Any = None
-    groups: Any = None
-    X_val: Any = None
-    y_val: Any = None
-    sample_weight_val: Any = None
-    eval_sets: Mapping[str, tuple[Any, ...]] | None = None
-
-    def held_out(self) -> dict[str, tuple]:
-        """Return (X, y, weight or None) of each held-out set, by name."""
-        if (self.X_val is None) != (self.y_val is None):
-            raise ValueError("X_val and y_val must be given together")
-        found: dict[str, tuple] = {}
-        if self.X_val is not None:
-            found[VALID] = self.X_val, self.y_val, self.sample_weight_val
-        elif self.sample_weight_val is not None:
-            raise ValueError("sample_weight_val needs X_val and y_val")
-        return found | _check_eval_sets(self.eval_sets)
 
 
 class HeldOut(NamedTuple):
@@ -51,77 +47,167 @@ class HeldOut(NamedTuple):
     weight: np.ndarray | None
 
 
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """Training examples, and held-out ones by name."""
+class GivenRows:
+    """The rows that were given, held until they are released, for all examples that are of them.
 
-    schema: InputSchema
-    problem: Problem
-    held_out: dict[str, HeldOut] = field(default_factory=dict)
-
-
-def read(
-    arguments: Arguments, schema_of: Callable, kind: type, class_weight, labels=None
-) -> Examples:
-    """Check and encode the examples that `fit` was given, or a method of a model of these `labels`.
-
-    ``schema_of(X, weight)`` returns the schema of the columns, and `kind` is the class of the
-    classifier. Held-out examples are of the `labels`, or else of those of y.
+    `X` is the encoded matrix; `y` are the labels and `groups` the groups, as they were given, None
+    if there are none; `keys` are those of the groups.
     """
-    X = read_columns(arguments.X)
-    weight = check_weight(arguments.sample_weight, X.shape[0])
-    schema = schema_of(X, weight)
-    X = schema.encode(X, kind)
-    if arguments.y is None:
-        raise ValueError("fit requires y to be passed, but the target y is None")
-    y = read_labels(arguments.y, warn=True)
-    check_consistent_length(X, y)
-    problem = sort_by_class(X, y, weight, class_weight, arguments.groups)
-    held_out = {}
-    labels = problem.classes if labels is None else labels
-    for name, (X_held, y, own) in arguments.held_out().items():
-        names = names_of_set(name)
-        with errors_naming(names[0]):
-            X_held = schema.encode(X_held, kind)
-        held_out[name] = read_held_out(X_held, y, own, labels, names)
-    return Examples(schema, problem, held_out)
+
+    def __init__(self, X, y: np.ndarray, groups=None):
+        self.X, self.y = X, y
+        self.groups = None if groups is None else np.asarray(unmasked(groups))
+        self.keys = None if groups is None else keys_of_groups(self.groups, X.shape[0])
+
+    def release(self) -> None:
+        self.X = None
 
 
-def read_held_out(X, y, weight, classes, names=("X", "y", "sample_weight")) -> HeldOut:
-    """Check labels and weights of held-out examples, X encoded, in arguments of these names."""
-    X_name, y_name, weight_name = names
-    y = read_labels(y, y_name)
-    if len(y) != X.shape[0]:
-        raise ValueError(
-            f"{X_name} and {y_name} must have as many rows, got {X.shape[0]} and {len(y)}"
+@dataclass(frozen=True)
+class Examples:
+    """Training examples: the rows of positive weight, sorted by class; and held-out ones by name.
+
+    They are the `rows` among the `given` ones, in this order, whose columns have a `schema`. `y`
+    are indices of `classes`, `counts` the numbers of each, `weight` has a mean between 1/2 and 1
+    and holds the class weights, `row_weight` does not, `base`, (n_samples, n_classes), are
+    out-of-sample base scores, and `blocks` the numbers of the given splits that test the examples,
+    -1 for none. `checksum` is that of all rows and labels that were given, also of those that are
+    split off.
+    """
+
+    given: GivenRows
+    rows: np.ndarray
+    y: np.ndarray
+    classes: np.ndarray
+    counts: np.ndarray
+    weight: np.ndarray
+    row_weight: np.ndarray
+    base: np.ndarray | None = None
+    blocks: np.ndarray | None = None
+    checksum: int = 0
+    schema: InputSchema | None = None
+    held_out: Mapping[str, HeldOut] = field(default_factory=dict)
+
+    @made_once
+    def groups(self) -> np.ndarray | None:
+        """Keys of the examples, equal for those that stay together; None if all are alone."""
+        keys = self.given.keys
+        return None if keys is None else shared(keys[self.rows])
+
+    def X(self, at=slice(None)):
+        """Return a copy of the examples, or of those at some places."""
+        return self.given.X[self.rows[at]]
+
+    def take(self, at) -> Examples:
+        """Return some of the examples, given in ascending order."""
+        return replace(
+            self,
+            rows=self.rows[at],
+            y=self.y[at],
+            counts=np.bincount(self.y[at], minlength=len(self.counts)),
+            weight=self.weight[at],
+            row_weight=self.row_weight[at],
+            base=None if self.base is None else self.base[at],
+            blocks=None if self.blocks is None else self.blocks[at],
         )
-    weight = check_relative(weight, len(y), weight_name)
-    return HeldOut(X, encode_labels(y, classes, y_name, weight), weight)
+
+    def downweighted(self, rows) -> Examples:
+        """Return the examples, of which some have next to no weight: they have scores all the same.
+
+        Their weights are multiplied by `LEFT_OUT`.
+        """
+        weight = self.weight.copy()
+        weight[rows] *= LEFT_OUT
+        return replace(self, weight=weight)
+
+    def master(self, C: float, n_threads: int, shared: bool = False) -> RestrictedMaster:
+        """Return the restricted master of the examples, still without columns."""
+        return RestrictedMaster(self.counts, C, self.weight, n_threads, shared, self.base)
 
 
-def names_of_set(name: str) -> tuple[str, ...]:
-    """Return the names of the arguments that hold X, y and weights of a held-out set."""
-    if name == VALID:
-        return "X_val", "y_val", "sample_weight_val"
-    return tuple(f"eval_sets[{name!r}][{k}]" for k in range(3))
+def check_groups(keys) -> None:
+    """Raise ValueError if the examples of these keys are one group."""
+    if (keys == keys[0]).all():
+        raise ValueError("groups must hold at least two groups (of positive weight), got 1")
 
 
-def _check_eval_sets(eval_sets) -> dict[str, tuple]:
-    """Check the argument `eval_sets`; return (X, y, weight or None) by name."""
-    if eval_sets is None:
-        return {}
-    wanted = "eval_sets must be a dict of (X, y) or (X, y, sample_weight) by name"
-    if not isinstance(eval_sets, Mapping):
-        raise TypeError(f"{wanted}, got {eval_sets!r}")
-    found = {}
-    for name, one in eval_sets.items():
-        if not isinstance(name, str) or not name:
-            raise TypeError(f"{wanted}, got the name {name!r}")
-        if f"{name}_error" in HISTORY_NAMES:
-            raise ValueError(
-                f"eval_sets may not have the name {name!r}: history_ has a {name}_error already"
-            )
-        if not isinstance(one, Sequence) or len(one) not in (2, 3):
-            raise TypeError(f"{wanted}, got {type(one).__name__} for {name!r}")
-        found[name] = (*one, None)[:3]
-    return found
+def check_classes(classes) -> None:
+    """Raise ValueError if there is one class only."""
+    if len(classes) < 2:
+        raise ValueError(
+            "y must have at least two classes (of positive weight), got 1 class: "
+            f"{shown(classes[0])}"
+        )
+
+
+def sort_by_class(X, y, weight, class_weight, groups=None) -> Examples:
+    """Return checked examples sorted by class, without those of weight zero."""
+    weight = own = np.ones(X.shape[0]) if weight is None else weight
+    check_total(weight)
+    if class_weight is not None:
+        labels, index = np.unique(y, return_inverse=True)
+        with np.errstate(over="ignore"):
+            totals = np.bincount(index, weight)
+            weight = weight * class_factors(class_weight, labels, totals)[index]
+        check_total(weight, PRODUCT)
+    used = np.flatnonzero(weight > 0)
+    classes, encoded = np.unique(y[used], return_inverse=True)
+    check_classes(classes)
+    given = GivenRows(X, y, groups)
+    if groups is not None:
+        check_groups(given.keys[used])
+    order = np.argsort(encoded, kind="stable")
+    rows = used[order]
+    weight = near_one(weight[rows])
+    return Examples(
+        given=given,
+        rows=rows,
+        y=encoded[order].astype(np.int64),
+        classes=classes,
+        counts=np.bincount(encoded, minlength=len(classes)),
+        weight=weight,
+        row_weight=weight if class_weight is None else near_one(own[rows]),
+        checksum=checksum_of(X, rows, np.bincount(encoded)),
+    )
+
+
+def checksum_of(X, rows, counts) -> int:
+    """Return a checksum of a matrix, in any memory order, and of the rows of each class."""
+    crc = zlib.crc32(rows.tobytes() + counts.tobytes())
+    if sparse.issparse(X):
+        for part in (X.data, X.indices, X.indptr):
+            crc = zlib.crc32(np.ascontiguousarray(part), crc)
+        return crc
+    step = max(1, CHUNK // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        crc = zlib.crc32(np.ascontiguousarray(X[start : start + step]), crc)
+    return crc
+
+
+def class_factors(class_weight, labels, totals) -> np.ndarray:
+    """Return the factor of each label, of which `totals` are the sums of the example weights."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        present = totals > 0
+        mean = totals.sum() / max(1, np.count_nonzero(present))
+        return np.divide(mean, totals, out=np.ones(len(totals)), where=present)
+    try:
+        factors = compute_class_weight(class_weight, classes=labels, y=labels)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "class_weight must be None, 'balanced' or a dict of numbers by label, got "
+            f"{class_weight!r}, for the labels {labels.tolist()}"
+        ) from error
+    wrong = np.flatnonzero(~(np.isfinite(factors) & (factors >= 0)))
+    if len(wrong):
+        raise ValueError(
+            f"class_weight must hold finite numbers >= 0, got {factors[wrong[0]]} for the class "
+            f"{shown(labels[wrong[0]])}"
+        )
+    return factors
+
+
+def fingerprint(examples: Examples) -> int:
+    """Return a checksum of the training data."""
+    base = b"" if examples.base is None else examples.base.tobytes()
+    parts = examples.rows.tobytes(), examples.counts.tobytes(), examples.weight.tobytes(), base
+    return zlib.crc32(b"".join(parts), examples.checksum)

@@ -26,7 +26,6 @@ from cwboost.input.categories import (
     warn_of_many_levels,
 )
 from cwboost.input.columns import as_columns
-from cwboost.input.problem import check_missing
 from cwboost.kernels import canonical
 from cwboost.target_statistics import TargetStatistics
 
@@ -128,3 +127,17 @@ def read_columns(X):
     """Return X as `as_columns` does, a sparse matrix in canonical form."""
     # First of all: conversions write where the indices point.
     return as_columns(canonical(X) if sparse.issparse(X) and X.ndim == 2 else X)
+
+
+def check_missing(X, family) -> None:
+    """Raise ValueError for NaN and infinities in X, unless the family takes missing values."""
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind != "f" or family.capabilities.missing_values:
+        return
+    # One sum looks at all values: it is finite unless one of them is not, or it overflows.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    has_missing = bool(np.isnan(values).any())
+    if has_missing or np.isinf(values).any():
+        check_capabilities(family, contains="NaN" if has_missing else "infinity")

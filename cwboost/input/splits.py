@@ -19,9 +19,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from cwboost.input.checks import generator_of
-from cwboost.input.examples import HeldOut
+from cwboost.input.examples import VALID, Examples, GivenRows, HeldOut
 from cwboost.input.groups import mixed
-from cwboost.input.problem import Holder, Problem
 
 SHARE_LEFT_OUT = 0.2
 """Share of the examples on which a holdout run is measured."""
@@ -50,14 +49,14 @@ class Split(NamedTuple):
 # -------------------------------------------------------------------- drawn at random
 
 
-def holdout_splits(problem: Problem, given: list[Split], rng) -> tuple[list[Split], int]:
+def holdout_splits(examples: Examples, given: list[Split], rng) -> tuple[list[Split], int]:
     """Return what the trainings of holdout runs leave out, and the seed of these runs.
 
     These are the last of the given splits, or else drawn, see `drawn_splits`.
     """
     if given:
-        return last_splits(given, problem), int(rng.integers(2**63))
-    return drawn_splits(problem.counts, problem.groups, rng)
+        return last_splits(given, examples), int(rng.integers(2**63))
+    return drawn_splits(examples.counts, examples.groups, rng)
 
 
 def drawn_splits(counts, groups, rng) -> tuple[list[Split], int]:
@@ -107,45 +106,44 @@ def part_of(y, share: float, random_state, groups=None) -> tuple[np.ndarray, np.
     return np.setdiff1d(np.arange(len(y)), parts[0], assume_unique=True), parts[0]
 
 
-def split_off(
-    problem: Problem, fraction: float, random_state, splits: list[Split]
-) -> tuple[Problem, HeldOut]:
+def split_off(examples: Examples, fraction: float, random_state, splits: list[Split]) -> Examples:
     """Hold out some training examples for early stopping: by class, or the last given split.
 
-    Return the problem of those that stay, and the others, without weights if all are equal.
+    Return those that stay, with the others as held-out ones, without weights if all are equal.
     """
     if splits:
-        left_out, held = last_splits(splits, problem)[-1]
-        kept = np.setdiff1d(np.arange(len(problem.y)), left_out, assume_unique=True)
+        left_out, held = last_splits(splits, examples)[-1]
+        kept = np.setdiff1d(np.arange(len(examples.y)), left_out, assume_unique=True)
     else:
         try:
-            kept, held = part_of(problem.y, fraction, random_state, problem.groups)
+            kept, held = part_of(examples.y, fraction, random_state, examples.groups)
         except ValueError as error:
             raise ValueError(
                 f"early_stopping must hold out examples, but {error}: pass X_val and y_val"
             ) from error
-    weight = problem.row_weight
+    weight = examples.row_weight
     weight = None if (weight == weight[0]).all() else weight[held]
-    return problem.take(kept), HeldOut(problem.X(held), problem.y[held], weight)
+    valid = HeldOut(examples.X(held), examples.y[held], weight)
+    return replace(examples.take(kept), held_out={VALID: valid, **examples.held_out})
 
 
-def cross_fitting(problem: Problem, seed: int) -> tuple[np.ndarray, bool]:
+def cross_fitting(examples: Examples, seed: int) -> tuple[np.ndarray, bool]:
     """Return the fold of each example for cross-fitting, and whether every example is alone.
 
     If so, it may be left out by itself. Examples that a given splitter tests together share a fold.
     """
-    groups, alone = problem.groups, problem.blocks is None
+    groups, alone = examples.groups, examples.blocks is None
     if groups is None:
-        found = np.zeros(len(problem.y), dtype=np.int64)
-        n_folds = min(N_FOLDS, int(problem.counts[problem.counts > 0].min()))
+        found = np.zeros(len(examples.y), dtype=np.int64)
+        n_folds = min(N_FOLDS, int(examples.counts[examples.counts > 0].min()))
         if n_folds > 1:
             drawn = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-            for fold, (_, test) in enumerate(drawn.split(found, problem.y)):
+            for fold, (_, test) in enumerate(drawn.split(found, examples.y)):
                 found[test] = fold
     else:
-        alone, found = False, _part_numbers(problem.y, groups, 1 / N_FOLDS, seed)
-    if problem.blocks is not None:
-        found = np.where(problem.blocks >= 0, problem.blocks % N_FOLDS, found)
+        alone, found = False, _part_numbers(examples.y, groups, 1 / N_FOLDS, seed)
+    if examples.blocks is not None:
+        found = np.where(examples.blocks >= 0, examples.blocks % N_FOLDS, found)
     return found, alone
 
 
@@ -220,24 +218,24 @@ def check_splitter(cv) -> None:
         )
 
 
-def given_splits(cv, problem: Problem) -> list[Split]:
+def given_splits(cv, examples: Examples) -> list[Split]:
     """Return the splits of the parameter `cv`, none for None: those of the examples in its rows."""
     if cv is None:
         return []
-    rows, pairs = problem.rows, _pairs(cv, problem.holder)
+    rows, pairs = examples.rows, _pairs(cv, examples.given)
     found = [(~np.isin(rows, train), np.isin(rows, test)) for train, test in pairs]
     return [Split(np.flatnonzero(out), np.flatnonzero(at)) for out, at in found]
 
 
-def _pairs(cv, holder: Holder) -> list[tuple[np.ndarray, np.ndarray]]:
+def _pairs(cv, given: GivenRows) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the training and test rows of each split, checked.
 
     They are of all rows, in the order of the user: a splitter may know more of these.
     """
-    n_rows = holder.X.shape[0]
+    n_rows = given.X.shape[0]
     if hasattr(cv, "split"):
         try:
-            found = list(cv.split(np.arange(n_rows)[:, None], holder.y, _groups_for(cv, holder)))
+            found = list(cv.split(np.arange(n_rows)[:, None], given.y, _groups_for(cv, given)))
         except ValueError as error:
             raise ValueError(f"cv must be able to split the rows: {error}") from error
     else:
@@ -247,14 +245,14 @@ def _pairs(cv, holder: Holder) -> list[tuple[np.ndarray, np.ndarray]]:
     return [_checked_pair(k, pair, n_rows) for k, pair in enumerate(found)]
 
 
-def _groups_for(splitter, holder: Holder):
+def _groups_for(splitter, given: GivenRows):
     """Return the groups of the rows for a splitter, None if it takes none, which it would warn of.
 
     A splitter that is not scikit-learn's may take them.
     """
     is_known = type(splitter).__module__.startswith("sklearn.")
     takes = get_routing_for_object(splitter).consumes("split", ["groups"])
-    return None if is_known and not takes else holder.groups
+    return None if is_known and not takes else given.groups
 
 
 def _checked_pair(k: int, pair, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -278,21 +276,21 @@ def _checked_pair(k: int, pair, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     return train, test
 
 
-def last_splits(splits: list[Split], problem: Problem) -> list[Split]:
+def last_splits(splits: list[Split], examples: Examples) -> list[Split]:
     """Return the given splits that training takes: the last, on small data up to two before it.
 
     Those before it count only if they leave every class in training.
     """
 
     def lost(split: Split) -> np.ndarray:
-        kept = np.delete(problem.y, split.left_out)
-        return np.setdiff1d(np.arange(len(problem.classes)), kept)
+        kept = np.delete(examples.y, split.left_out)
+        return np.setdiff1d(np.arange(len(examples.classes)), kept)
 
     *others, last = splits
     if len(missing := lost(last)):
         raise ValueError(
             "cv must leave every class in the training rows of its last split, got none of class "
-            f"{problem.classes[missing[0]]!s}"
+            f"{examples.classes[missing[0]]!s}"
         )
     if not len(last.measured):
         raise ValueError("cv must test examples of positive weight in its last split, got none")
@@ -301,11 +299,11 @@ def last_splits(splits: list[Split], problem: Problem) -> list[Split]:
     return [*(one for one in taken if len(one.measured) and not len(lost(one))), last]
 
 
-def with_blocks(problem: Problem, splits: list[Split]) -> Problem:
-    """Return the problem with the number of the split that tests each example, -1 for none."""
+def with_blocks(examples: Examples, splits: list[Split]) -> Examples:
+    """Return the examples with the number of the split that tests each example, -1 for none."""
     if not splits:
-        return problem
-    blocks = np.full(len(problem.y), -1)
+        return examples
+    blocks = np.full(len(examples.y), -1)
     for number, split in enumerate(splits):
         blocks[split.measured] = number
-    return replace(problem, blocks=blocks)
+    return replace(examples, blocks=blocks)

@@ -16,7 +16,7 @@ from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_fit, checked_scores
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
-from cwboost.input.problem import Problem
+from cwboost.input.examples import Examples
 from cwboost.input.splits import cross_fitting
 from cwboost.support.lazy import made_once
 from cwboost.support.samples import evenly_spaced
@@ -46,21 +46,21 @@ class InitFitter:
     n_threads: int
     categorical: np.ndarray | None
 
-    def start(self, model: InitModel, problem: Problem) -> Start:
+    def start(self, model: InitModel, examples: Examples) -> Start:
         """Fit an init model; start from zero if the data do not suit it.
 
         Its out-of-sample scores are scaled to half of the log-odds, which is what boosting with
         the exponential loss estimates.
         """
-        fitted, scores = self._fit(model, problem)
+        fitted, scores = self._fit(model, examples)
         if fitted is None:
             return Start()
-        rows = evenly_spaced(len(problem.y), MOST_FOR_SCALE)
-        scale = fit_scale(scores[rows], problem.y[rows], problem.weight[rows])
+        rows = evenly_spaced(len(examples.y), MOST_FOR_SCALE)
+        scale = fit_scale(scores[rows], examples.y[rows], examples.weight[rows])
         factor = scale / LOSS_SCALE
         return Start(BaseScores(deepcopy(model), fitted, factor), factor * scores)
 
-    def start_again(self, base: BaseScores | None, problem: Problem) -> Start:
+    def start_again(self, base: BaseScores | None, examples: Examples) -> Start:
         """Start from the base scores of a fitted model.
 
         Its init model is fitted again for out-of-sample scores of the training examples. It stays
@@ -68,16 +68,16 @@ class InitFitter:
         """
         if base is None:
             return Start()
-        fitted, scores = self._fit(base.model, problem)
-        own = base(problem.X(), self.n_threads) if fitted is None else base.factor * scores
+        fitted, scores = self._fit(base.model, examples)
+        own = base(examples.X(), self.n_threads) if fitted is None else base.factor * scores
         return Start(base, own)
 
-    def sample_loss(self, model: InitModel, problem: Problem, n: int) -> tuple[float, float]:
+    def sample_loss(self, model: InitModel, examples: Examples, n: int) -> tuple[float, float]:
         """Return the out-of-sample log loss on `n` examples, and that of the class shares.
 
         The former is infinite if the data do not suit the model.
         """
-        sample = problem.take(evenly_spaced(len(problem.y), n))
+        sample = examples.take(evenly_spaced(len(examples.y), n))
         fitted, scores = self._fit(model, sample)
         if fitted is None:
             return np.inf, 0.0
@@ -89,23 +89,23 @@ class InitFitter:
         """Seed of every fit: a training that goes on has the base scores that it began with."""
         return int(self.rng.integers(2**31))
 
-    def _fit(self, model: InitModel, problem: Problem):
+    def _fit(self, model: InitModel, examples: Examples):
         """Return a fitted init model and its out-of-sample scores, or None of each."""
-        folds, alone = cross_fitting(problem, self._seed)
+        folds, alone = cross_fitting(examples, self._seed)
         if not alone and (folds == folds[0]).all():
             return None, None  # nothing can be left out
         context = InitContext(
-            n_classes=len(problem.counts),
-            weight=problem.weight,
+            n_classes=len(examples.counts),
+            weight=examples.weight,
             folds=folds,
             alone=alone,
             random_state=self._seed,
             n_threads=self.n_threads,
             categorical=self.categorical,
         )
-        X, rows = read_only(problem.holder.X), read_only(problem.rows)
-        fitted, scores = checked_fit(model.fit_rows(X, rows, problem.y, context), model)
+        X, rows = read_only(examples.given.X), read_only(examples.rows)
+        fitted, scores = checked_fit(model.fit_rows(X, rows, examples.y, context), model)
         if fitted is None:
             return None, None
-        scores = checked_scores(scores, model, (len(problem.y), len(problem.counts)))
+        scores = checked_scores(scores, model, (len(examples.y), len(examples.counts)))
         return fitted, np.ascontiguousarray(scores)

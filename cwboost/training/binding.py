@@ -7,13 +7,13 @@ from typing import Any
 from cwboost.families.contract import BindContext, WeakLearnerFamily
 from cwboost.families.sealing.pricer import SealedPricer, bind_family
 from cwboost.families.sealing.sample import read_only
-from cwboost.input.problem import Problem
+from cwboost.input.examples import Examples
 from cwboost.input.schema import InputSchema
 from cwboost.support.weights import effective_size
 
 
 class Binder:
-    """Binds a family to `problem`, and its candidates to problems of other weights.
+    """Binds a family to `examples`, and its candidates to the same with other weights.
 
     `constraints` are those of the scores, in the form of `BindContext`, by its names. With
     `releases`, X goes as soon as the family needs it no more.
@@ -22,42 +22,42 @@ class Binder:
     def __init__(
         self,
         schema: InputSchema,
-        problem: Problem,
+        examples: Examples,
         n_targets: int,
         n_threads: int,
         constraints: Mapping[str, Any] = MappingProxyType({}),
         releases: bool = False,
     ):
-        self.size, self.problem = effective_size(problem.row_weight), problem
+        self.size, self.examples = effective_size(examples.row_weight), examples
         self._schema = schema
         self._n_targets, self._n_threads = n_targets, n_threads
         self._constraints = constraints
         self._releases = releases
         self._first: SealedPricer | None = None
 
-    def bind(self, family: WeakLearnerFamily, problem: Problem, rng) -> SealedPricer:
-        """Return a pricer of the problem's examples and weights."""
-        context = self._context(problem, rng)
+    def bind(self, family: WeakLearnerFamily, examples: Examples, rng) -> SealedPricer:
+        """Return a pricer of the examples and their weights."""
+        context = self._context(examples, rng)
         again = None if self._first is None else self._first.rebound(family, context)
         if again is not None:
             return again
         self._first = None  # and with it what it keeps of X
-        own = self.problem
-        first = bind_family(family, own.holder.X, context, own.rows, own.weight)
+        own = self.examples
+        first = bind_family(family, own.given.X, context, own.rows, own.weight)
         if self._releases and first.rebound(family, context) is not None:
-            own.holder.release()
+            own.given.release()
         self._first = first
         return first
 
-    def _context(self, problem: Problem, rng) -> BindContext:
+    def _context(self, examples: Examples, rng) -> BindContext:
         schema = self._schema
         return BindContext(
             n_targets=self._n_targets,
             random_state=rng,
             n_threads=self._n_threads,
-            y=read_only(problem.y),
-            class_counts=read_only(problem.counts),
-            weight=read_only(problem.weight),
+            y=read_only(examples.y),
+            class_counts=read_only(examples.counts),
+            weight=read_only(examples.weight),
             size=self.size,
             feature_names=None if schema.names is None else tuple(schema.feature_names),
             **self._constraints,

@@ -16,8 +16,7 @@ from cwboost.families.sealing.pricer import candidates_of
 from cwboost.families.sealing.sample import Sample
 from cwboost.input.checks import generator_of
 from cwboost.input.constraints import read_constraints
-from cwboost.input.examples import VALID, Examples
-from cwboost.input.problem import Holder
+from cwboost.input.examples import VALID, Examples, GivenRows
 from cwboost.input.splits import (
     Split,
     cross_fitting,
@@ -55,57 +54,55 @@ class OneMachine(Bench):
     def __init__(self, examples: Examples, wanted: Parameters, previous: PreviousFit | None):
         super().__init__(wanted, previous)
         schema = examples.schema
-        self._given = given_splits(wanted.cv, examples.problem)
-        problem = with_blocks(examples.problem, self._given)
-        held_out = examples.held_out
-        if wanted.early_stopping is not None and VALID not in held_out:
+        self._splits_given = given_splits(wanted.cv, examples)
+        examples = with_blocks(examples, self._splits_given)
+        if wanted.early_stopping is not None and VALID not in examples.held_out:
             fraction, seed = wanted.validation_fraction, wanted.split_seed
-            problem, own = split_off(problem, fraction, seed, self._given)
-            held_out = {VALID: own, **held_out}
-        self._problem, self._schema, self._held_out = problem, schema, held_out
+            examples = split_off(examples, fraction, seed, self._splits_given)
+        self._examples = examples
         self._training = LeafBoosting if wanted.divides else ColumnGeneration
         self._rng = generator_of(wanted.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
         self._init_models = InitFitter(init_rng, wanted.n_threads, schema.categorical)
-        self._n_targets = wanted.family.capabilities.n_priced(len(problem.classes))
+        self._n_targets = wanted.family.capabilities.n_priced(len(examples.classes))
         self._constraints = read_constraints(
-            wanted.constraints, schema, problem.classes, self._n_targets
+            wanted.constraints, schema, examples.classes, self._n_targets
         )
         self._encoded: dict[tuple[str, int], Encoded] = {}
         if previous is not None:
-            check_continues(previous, schema, problem.classes, self._constraints, wanted.divides)
+            check_continues(previous, schema, examples.classes, self._constraints, wanted.divides)
 
     def close(self) -> None:
-        self._problem.holder.release()
+        self._examples.given.release()
 
     @property
     def has_validation(self) -> bool:
-        return VALID in self._held_out
+        return VALID in self._examples.held_out
 
     @property
     def is_elsewhere(self) -> bool:
         previous = self.previous
-        return previous is not None and previous.model.examples != self._problem.checksum
+        return previous is not None and previous.model.examples != self._examples.checksum
 
     @property
     def n_examples(self) -> int:
-        return len(self._problem.y)
+        return len(self._examples.y)
 
     @property
     def candidates(self) -> Sequence[WeakLearnerFamily]:
-        return candidates_of(self._wanted.family, effective_size(self._problem.row_weight))
+        return candidates_of(self._wanted.family, effective_size(self._examples.row_weight))
 
     @property
     def has_statistics(self) -> bool:
-        return len(statistical_columns(self._schema.n_categories)) > 0
+        return len(statistical_columns(self._examples.schema.n_categories)) > 0
 
     def init_loss(self, model: InitModel, n: int) -> tuple[float, float]:
-        return self._init_models.sample_loss(model, self._problem, n)
+        return self._init_models.sample_loss(model, self._examples, n)
 
     def start(self, model: InitModel | None) -> Start:
         if self.previous is not None:
-            return self._init_models.start_again(self.previous.model.base, self._problem)
-        return Start() if model is None else self._init_models.start(model, self._problem)
+            return self._init_models.start_again(self.previous.model.base, self._examples)
+        return Start() if model is None else self._init_models.start(model, self._examples)
 
     @contextmanager
     def holdout(
@@ -118,9 +115,9 @@ class OneMachine(Bench):
         is copied, and the masters have their scores.
         """
         settings = self._wanted.settings.of_holdout(learning_rate)
-        problem = replace(self._problem, base=start.scores)
+        examples = replace(self._examples, base=start.scores)
         if self.has_validation:
-            yield self._validation_run(family, problem, settings, start, self._encoding(encoding))
+            yield self._validation_run(family, examples, settings, start, self._encoding(encoding))
             return
         splits, seed = self._splits
         if not splits:
@@ -128,7 +125,7 @@ class OneMachine(Bench):
             return
         rng, trainings = np.random.default_rng(seed), []
         for number, split in enumerate(splits):
-            own = problem.without(split.left_out)
+            own = examples.downweighted(split.left_out)
             master = own.master(settings.C, self._wanted.n_threads)
             pricer = self._encoding(encoding, number).binder.bind(family, own, rng)
             trainings.append(self._training(pricer, master, settings, rng))
@@ -138,18 +135,18 @@ class OneMachine(Bench):
             return np.concatenate(parts)
 
         measured = np.concatenate([split.measured for split in splits])
-        y, own, groups = problem.y[measured], problem.row_weight[measured], problem.groups
-        weight, unseen = in_shares(y, own, np.bincount(problem.y, problem.row_weight))
+        y, own, groups = examples.y[measured], examples.row_weight[measured], examples.groups
+        weight, unseen = in_shares(y, own, np.bincount(examples.y, examples.row_weight))
         size = None if groups is None else float(len(np.unique(groups[measured])))
         # Given splits know of shares that change, those of the future.
-        yield HoldoutRun(trainings, scores, y, own if self._given else weight, unseen, size)
+        yield HoldoutRun(trainings, scores, y, own if self._splits_given else weight, unseen, size)
 
-    def _validation_run(self, family, problem, settings, start, encoded: Encoded) -> HoldoutRun:
+    def _validation_run(self, family, examples, settings, start, encoded: Encoded) -> HoldoutRun:
         """Return a holdout run on all examples, which is measured on the held-out ones."""
         rng = np.random.default_rng(self._wanted.split_seed)
-        (valid,) = self._held_out_scores({VALID: self._held_out[VALID]}, start, encoded)
-        pricer = encoded.binder.bind(family, problem, rng)
-        master = problem.master(settings.C, self._wanted.n_threads)
+        (valid,) = self._held_out_scores({VALID: self._examples.held_out[VALID]}, start, encoded)
+        pricer = encoded.binder.bind(family, examples, rng)
+        master = examples.master(settings.C, self._wanted.n_threads)
         training = self._training(pricer, master, settings, rng, [valid])
         weight = np.ones(len(valid.y)) if valid.weight is None else valid.weight
         return HoldoutRun([training], lambda: valid.class_scores, valid.y, weight)
@@ -158,7 +155,7 @@ class OneMachine(Bench):
         self, held_out, start: Start, encoded: Encoded, metric=None
     ) -> list[HeldOutScores]:
         """Return the scores of held-out sets, which start where boosting does."""
-        statistics, classes = encoded.statistics, self._problem.classes
+        statistics, classes = encoded.statistics, self._examples.classes
         return held_out_scores(
             held_out,
             classes,
@@ -170,34 +167,34 @@ class OneMachine(Bench):
 
     def begin(self, start: Start, plan: Plan) -> Runner:
         wanted, previous = self._wanted, self.previous
-        problem = replace(self._problem, base=start.scores)
+        examples = replace(self._examples, base=start.scores)
         settings = wanted.settings.planned(plan.learning_rate, plan.Cs)
         encoded = self._encoding(plan.encoding)
         statistics = encoded.statistics
-        held_out = self._held_out_scores(self._held_out, start, encoded, plan.metric)
+        held_out = self._held_out_scores(self._examples.held_out, start, encoded, plan.metric)
         columns = None
         if statistics is not None:
-            columns = Sample(problem.holder.X, problem.rows, problem.weight)
-        pricer = encoded.binder.bind(plan.family, problem, self._rng)
-        master = problem.master(settings.C, wanted.n_threads)
+            columns = Sample(examples.given.X, examples.rows, examples.weight)
+        pricer = encoded.binder.bind(plan.family, examples, self._rng)
+        master = examples.master(settings.C, wanted.n_threads)
         training = self._training(pricer, master, settings, self._rng, held_out)
         # This takes a pass over all data, so do it only if a continuation may need it.
         origin = None
         if wanted.keeps_state:
-            origin = origin_of(training, problem, self._constraints)
+            origin = origin_of(training, examples, self._constraints)
         if previous is not None:
-            resume(training, previous, encoded.binder.problem.X(), origin)
-        problem.holder.release()
+            resume(training, previous, encoded.binder.examples.X(), origin)
+        examples.given.release()
         self._encoded.clear()
         return self.planned_runner(
             BoostingOutcome,
             plan,
             training=training,
-            schema=self._schema,
-            classes=problem.classes,
+            schema=self._examples.schema,
+            classes=examples.classes,
             base=start.base,
             constraints=self._constraints,
-            examples=None if self.is_elsewhere else problem.checksum,
+            examples=None if self.is_elsewhere else examples.checksum,
             origin=origin,
             statistics=statistics,
             columns=columns,
@@ -211,19 +208,19 @@ class OneMachine(Bench):
         return self._encoded[key]
 
     def _encode(self, encoding: str, split: int | None) -> Encoded:
-        problem, schema, wanted = self._problem, self._schema, self._wanted
+        examples, schema, wanted = self._examples, self._examples.schema, self._wanted
         statistics, constraints = None, self._constraints
         if encoding == "target":
-            left_out = np.zeros(len(problem.y), dtype=bool)
+            left_out = np.zeros(len(examples.y), dtype=bool)
             if split is not None:
                 left_out[self._splits[0][split].left_out] = True
             statistics, features = self._statistics(left_out)
-            rows, holder = np.arange(len(features)), Holder(features, problem.y)
-            problem = replace(problem, holder=holder, rows=rows)
+            rows, given = np.arange(len(features)), GivenRows(features, examples.y)
+            examples = replace(examples, given=given, rows=rows)
             schema = schema.with_statistics(statistics)
             constraints = {k: own[:, statistics.column] for k, own in constraints.items()}
         releases = self.previous is None and not wanted.keeps_state and not self.has_statistics
-        binder = Binder(schema, problem, self._n_targets, wanted.n_threads, constraints, releases)
+        binder = Binder(schema, examples, self._n_targets, wanted.n_threads, constraints, releases)
         return Encoded(binder, statistics)
 
     def _statistics(self, left_out) -> tuple[TargetStatistics, np.ndarray]:
@@ -231,23 +228,23 @@ class OneMachine(Bench):
 
         A model that training goes on from keeps its own.
         """
-        problem, wanted, previous = self._problem, self._wanted, self.previous
-        X = problem.X()
+        examples, wanted, previous = self._examples, self._wanted, self.previous
+        X = examples.X()
         if self.is_elsewhere:
             kept = previous.model.statistics
             return kept, kept.features(X)
-        folds, _ = cross_fitting(problem, wanted.split_seed)
+        folds, _ = cross_fitting(examples, wanted.split_seed)
         statistics, features = cross_fitted(
             X,
-            problem.y,
-            problem.weight,
+            examples.y,
+            examples.weight,
             folds=folds,
             left_out=left_out,
-            n_classes=len(problem.classes),
-            n_categories=self._schema.n_categories,
+            n_classes=len(examples.classes),
+            n_categories=self._examples.schema.n_categories,
         )
         return (statistics if previous is None else previous.model.statistics), features
 
     @made_once
     def _splits(self) -> tuple[list[Split], int]:
-        return holdout_splits(self._problem, self._given, self._holdout_rng)
+        return holdout_splits(self._examples, self._splits_given, self._holdout_rng)

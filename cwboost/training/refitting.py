@@ -45,9 +45,9 @@ def refitted(
     Held-out examples set scale and conformity; without any, a fifth of the examples does, left out
     of a second refit beside the first.
     """
-    problem, held_out = examples.problem, examples.held_out.get(VALID)
+    held_out = examples.held_out.get(VALID)
     n_threads, fits_scale = wanted.n_threads, wanted.probability_scale is None
-    known, X = np.searchsorted(model.labels, problem.classes), problem.X()
+    known, X = np.searchsorted(model.labels, examples.classes), examples.X()
     scores = model.scores(X, n_threads=n_threads)
     left_out = []
     if held_out is None:
@@ -56,23 +56,23 @@ def refitted(
                 "cv must be None or a splitter for refit, got pairs of rows of fit: pass X_val and "
                 "y_val, or set_params(cv=None)"
             )
-        given = given_splits(wanted.cv, problem)
-        splits, _ = holdout_splits(problem, given, generator_of(wanted.random_state))
+        given = given_splits(wanted.cv, examples)
+        splits, _ = holdout_splits(examples, given, generator_of(wanted.random_state))
         left_out = splits[-1:] if given else splits[:1]
-    problem = replace(problem, base=scores[:, known])
-    problems = problem, *(problem.without(split.left_out) for split in left_out)
-    masters = [one.master(wanted.settings.C, n_threads) for one in problems]
+    examples = replace(examples, base=scores[:, known])
+    alternatives = examples, *(examples.downweighted(split.left_out) for split in left_out)
+    masters = [one.master(wanted.settings.C, n_threads) for one in alternatives]
     settings = replace(wanted.settings, learning_rate=rate)
     ensemble = _with_steps(model.ensemble, model.features(X), masters, known, settings)
     model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None, examples=None)
-    model = with_importances(model, X, problem.weight, n_threads)
+    model = with_importances(model, X, examples.weight, n_threads)
     if held_out is not None:
         scores = model.scores(held_out.X, n_threads=n_threads)
         return calibrated(model, scores, held_out.y, held_out.weight, fits_scale)
     for _, rows in left_out:
         scores = scores[rows]
         scores[:, known] = masters[1].scores_of(rows)
-        y, weight = known[problem.y[rows]], problem.row_weight[rows]
+        y, weight = known[examples.y[rows]], examples.row_weight[rows]
         model = calibrated(model, scores, y, weight, fits_scale)
     return model
 

@@ -10,7 +10,7 @@ from cwboost.ensemble.model import Ensemble
 from cwboost.families.outputs import pack_outputs
 from cwboost.fitted_model import FittedModel
 from cwboost.input.columns import column_label
-from cwboost.input.problem import Problem, fingerprint
+from cwboost.input.examples import Examples, fingerprint
 from cwboost.input.schema import InputSchema
 from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.training.column_generation import ColumnGeneration
@@ -116,13 +116,13 @@ def _require(holds: bool, wanted: str, got) -> None:
         )
 
 
-def origin_of(training: Training, problem: Problem, constraints: Mapping) -> dict:
+def origin_of(training: Training, examples: Examples, constraints: Mapping) -> dict:
     """Return what tells a training from others: checksums of its data, and of all.
 
     The latter, "identity", covers all that a dual bound and a reason to stop belong to: the family
     with its parameters and constraints, the settings, the data, their weights and base scores.
     """
-    data, constraints = fingerprint(problem), sorted(constraints.items())
+    data, constraints = fingerprint(examples), sorted(constraints.items())
     # How far a path of C leads changes nothing of the way.
     settings = replace(training.settings, later_C=())
     parts = _description([training.pricer.family, settings, constraints, data])

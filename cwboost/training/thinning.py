@@ -54,11 +54,11 @@ def thinned(model: FittedModel, examples: Examples, wanted: Parameters, Cs: list
     n_threads, rng = wanted.n_threads, generator_of(wanted.random_state)
     given_scale, held_out = wanted.probability_scale, examples.held_out.get(VALID)
     inits = InitFitter(rng.spawn(1)[0], n_threads, examples.schema.categorical)
-    problem = with_blocks(examples.problem, given_splits(wanted.cv, examples.problem))
-    problem = replace(problem, base=inits.start_again(model.base, problem).scores)
+    examples = with_blocks(examples, given_splits(wanted.cv, examples))
+    examples = replace(examples, base=inits.start_again(model.base, examples).scores)
     # The columns of the master are -1 and +1.
-    ensemble, master = model.ensemble.class_wise(), problem.master(Cs[0], n_threads)
-    columns = _add_all(master, ensemble, model.features(problem.X()))
+    ensemble, master = model.ensemble.class_wise(), examples.master(Cs[0], n_threads)
+    columns = _add_all(master, ensemble, model.features(examples.X()))
     scale = LOSS_SCALE if given_scale is None else given_scale
     best = None
     for C in Cs:
@@ -105,7 +105,7 @@ def thinned(model: FittedModel, examples: Examples, wanted: Parameters, Cs: list
             ConvergenceWarning,
         )
     return {
-        "model_": with_importances(kept, problem.X(), problem.weight, n_threads),
+        "model_": with_importances(kept, examples.X(), examples.weight, n_threads),
         "history_": {name: np.array([float(value)]) for name, value in history.items()},
         "n_iter_": 1,
         "best_iteration_": 1,

@@ -41,16 +41,16 @@ def seen(monkeypatch):
     """Pairs of feature 0 of the rows that something trains on, and of those that it leaves out."""
     pairs = []
 
-    def drawn(problem, *arguments):
-        X = problem.X()[:, 0]
-        found, seed = splits.holdout_splits(problem, *arguments)
+    def drawn(examples, *arguments):
+        X = examples.X()[:, 0]
+        found, seed = splits.holdout_splits(examples, *arguments)
         pairs.extend((np.delete(X, one.left_out), X[one.measured]) for one in found)
         return found, seed
 
-    def off(problem, *arguments):
-        kept, held = splits.split_off(problem, *arguments)
-        pairs.append((kept.X()[:, 0], held.X[:, 0]))
-        return kept, held
+    def off(examples, *arguments):
+        kept = splits.split_off(examples, *arguments)
+        pairs.append((kept.X()[:, 0], kept.held_out["valid"].X[:, 0]))
+        return kept
 
     monkeypatch.setattr(one_machine, "holdout_splits", drawn)
     monkeypatch.setattr(refitting, "holdout_splits", drawn)

@@ -12,7 +12,7 @@ from cwboost.families.discovery import check_capabilities
 from cwboost.families.sealing.faults import add_note
 from cwboost.input.examples import HeldOut
 from cwboost.input.labels import read_labels
-from cwboost.input.problem import check_missing
+from cwboost.input.schema import check_missing
 from cwboost.support.checks import unmasked
 from cwboost.support.weights import check_total, check_weight, near_one
 
