@@ -1,11 +1,10 @@
 """Selection of the checks that apply to a plugin, and running them with or without pytest."""
 
-import functools
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
+from importlib import import_module
 
 import numpy as np
 
@@ -14,123 +13,67 @@ from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
 from cwboost.families.plugin_loading import describe_error
 from cwboost.families.sealing.faults import add_note
-from cwboost.testing import (
-    checks_capabilities,
-    checks_contract,
-    checks_exactness,
-    checks_init,
-    checks_input,
-    checks_learners,
-    checks_life,
-    checks_pricing,
-)
+from cwboost.testing.check import CHECKS, Check, remedy_of
 from cwboost.testing.material import bind, material_of, pixels
-from cwboost.testing.remedies import cause, remedy
+
+# Each module adds its checks to `CHECKS`, the basic ones first.
+ORDER = (
+    *("declarations", "rows", "process", "pricing"),
+    *("init_models", "learners", "claims", "life"),
+)
+for _name in ORDER:
+    import_module(f"cwboost.testing.{_name}")
 
 Plugin = WeakLearnerFamily | InitModel
 MakeX = Callable[[Plugin, int, np.random.Generator], np.ndarray]
 BruteForce = Callable[[WeakLearnerFamily, np.ndarray], "np.ndarray | WeakLearners"]
 
-MODULES = (
-    checks_contract,
-    checks_pricing,
-    checks_exactness,
-    checks_learners,
-    checks_input,
-    checks_life,
-    checks_capabilities,
-    checks_init,
-)
-
-OWN_WIDTHS = {"check_exact_at_scale", "check_monotonic", "check_one_feature"}
-OWN_WIDTHS |= {"check_sparse_memory", "check_interactions"}
-"""Checks that need other numbers of features than a family with `make_X` takes."""
-
-# A check of a claim applies only to a family that makes the claim.
-CLAIM_OF_CHECK = {
-    "check_bind_rows": "bind_rows",
-    "check_candidates": "candidates",
-    "check_determinism": "deterministic",
-    "check_exact_at_scale": "exact",
-    "check_exact_pricing": "exact",
-    "check_interactions": "interactions",
-    "check_missing_values": "missing_values",
-    "check_monotonic": "monotonic",
-    "check_partitions": "partitioned",
-    "check_rebound": "rebound",
-    "check_divisions": "divides",
-    "check_symmetric": "symmetric",
-    "check_sparse_input": "sparse_input",
-    "check_sparse_memory": "sparse_input",
-}
-
 
 class PluginCheckError(AssertionError):
-    """Error for a plugin that breaks its contract.
+    """Error for a plugin that breaks its contract: the first cause, with what to do about it.
 
     Parameters
     ----------
     plugin : WeakLearnerFamily or InitModel
-        The plugin that was checked; the message names it.
-    failures : mapping, also an attribute
-        Exception of each failed check, by the name of the check.
-
-    Attributes
-    ----------
-    causes : list of str
-        Errors with what to do about them. What one line raises in several checks is one cause.
+        The plugin that was checked.
+    check : str, also an attribute
+        Name of the first check that failed: what it checks is the cause.
+    reason, remedy : str, also attributes
+        What is wrong, and what to do.
     """
 
-    def __init__(self, plugin: Plugin, failures: Mapping[str, Exception]):
-        self.failures = dict(failures)
-        met: dict[str, dict[str, Exception]] = {}
-        for name, error in failures.items():
-            met.setdefault(cause(plugin, error) or name, {})[name] = error
-        self.causes = [_describe(plugin, errors) for errors in met.values()]
-        checks = "1 check" if len(failures) == 1 else f"{len(failures)} checks"
-        head = f"{plugin!r} fails {checks} of its contract:"
-        super().__init__("\n".join([head, *self.causes]))
-
-
-def _describe(plugin: Plugin, errors: Mapping[str, Exception]) -> str:
-    """Return the first of the errors, what to do, and the number of the other checks."""
-    name, error = next(iter(errors.items()))
-    lines = [f"  {name}: {describe_error(error)}", f"    {remedy(plugin, errors)}"]
-    if len(errors) > 1:
-        lines.append(f"    The same error fails {len(errors) - 1} other checks.")
-    return "\n".join(lines)
+    def __init__(self, plugin: Plugin, check: str, reason: str, remedy: str):
+        self.check, self.reason, self.remedy = check, reason, remedy
+        super().__init__(f"{plugin!r} fails {check}: {reason}\n  {remedy}")
 
 
 @dataclass(frozen=True)
-class Check:
+class PluginCheck:
     """A check, callable with a plugin."""
 
-    function: Callable[..., None]
+    check: Check
     brute_force: BruteForce | None = None
     make_X: MakeX | None = None
 
     @property
     def name(self) -> str:
         """Name of the check, as used in `expected_failures`."""
-        return self.function.__name__
+        return self.check.name
 
     def __call__(self, plugin: Plugin) -> None:
         """Run the check; an error says what the plugin does wrong, its note what to do."""
         given = {"brute_force": self.brute_force} if self.name == "check_exact_pricing" else {}
         try:
             with material_of(self.make_X and partial(self.make_X, plugin)):
-                self.function(plugin, **given)
+                self.check.run(plugin, **given)
         except Exception as error:
-            add_note(error, remedy(plugin, {self.name: error}))
+            add_note(error, remedy_of(self.check, plugin, error))
             raise
 
 
 def plugin_checks(
-    plugin: Plugin,
-    *,
-    brute_force: BruteForce | None = None,
-    make_X: MakeX | None = None,
-) -> list[Check]:
+    plugin: Plugin, *, brute_force: BruteForce | None = None, make_X: MakeX | None = None
+) -> list[PluginCheck]:
     """Return the checks that apply to a plugin with its present hyper-parameters.
 
     Parameters
@@ -141,23 +84,20 @@ def plugin_checks(
 
     Returns
     -------
-    list of Check
-        Each with a ``name``; call it with the plugin.
+    list of PluginCheck
+        Each with a ``name``; call it with the plugin. The basic ones come first.
     """
     if not isinstance(plugin, WeakLearnerFamily | InitModel):
         raise TypeError(f"plugin must be a WeakLearnerFamily or an InitModel, got {plugin!r}")
-    is_family, excluded = isinstance(plugin, WeakLearnerFamily), set()
-    if is_family:
-        with material_of(make_X and partial(make_X, plugin)):
-            claims = _claims(plugin)
-        excluded = {name for name, claim in CLAIM_OF_CHECK.items() if claim not in claims}
-        excluded |= OWN_WIDTHS if make_X else set()
-    # The name of what a check takes says what it is for.
-    taken = {"plugin", "family" if is_family else "model"}
+    is_family = isinstance(plugin, WeakLearnerFamily)
+    with material_of(make_X and partial(make_X, plugin)):
+        claims = _claims(plugin) if is_family else set()
     return [
-        Check(function, brute_force, make_X)
-        for function in _all_checks()
-        if taken & signature(function).parameters.keys() and function.__name__ not in excluded
+        PluginCheck(check, brute_force, make_X)
+        for check in CHECKS
+        if check.kind in ("plugin", "family" if is_family else "model")
+        and (check.claim is None or check.claim in claims)
+        and not (make_X and check.has_own_widths)
     ]
 
 
@@ -166,13 +106,11 @@ def _claims(family: WeakLearnerFamily) -> set[str]:
     claims: set[str] = set()
     try:
         claims.update(family.capabilities.names())
-        pricer = bind(family, pixels())
+        pricer = bind(family, pixels()).pricer
     except Exception:
         return claims  # the checks, all of which bind the family, say what is wrong
-    if pricer.exact is True:
-        claims.add("exact")
-    if type(pricer).rebound is not Pricer.rebound:
-        claims.add("rebound")
+    claims |= {"exact"} if pricer.exact is True else set()
+    claims |= {"rebound"} if type(pricer).rebound is not Pricer.rebound else set()
     for name in "bind_rows", "candidates":
         if getattr(type(family), name) is not getattr(WeakLearnerFamily, name):
             claims.add(name)
@@ -190,7 +128,7 @@ def check_plugin(
     make_X: MakeX | None = None,
     expected_failures: Mapping[str, str] | None = None,
 ) -> None:
-    """Run every check that applies to a weak-learner family or an init model.
+    """Run the checks that apply to a weak-learner family or an init model, up to a failure.
 
     Parameters
     ----------
@@ -215,28 +153,27 @@ def check_plugin(
     Raises
     ------
     PluginCheckError
-        If a check fails; an AssertionError that lists all failed checks. The error of the first
-        is its cause.
+        If a check fails, an AssertionError. The checks go from basic ones to those that rest on
+        them, so that the first that fails is the cause.
     ValueError
         If `expected_failures` has an unknown name, a check that does not apply, or an empty
         reason.
     """
     checks = plugin_checks(plugin, brute_force=brute_force, make_X=make_X)
     expected = _validated_expectations(expected_failures, checks)
-    failures: dict[str, Exception] = {}
     for check in checks:
         try:
             check(plugin)
         except Exception as error:
             if check.name not in expected:
-                failures[check.name] = error
+                remedy = remedy_of(check.check, plugin, error)
+                notes = [n for n in getattr(error, "__notes__", []) if n != remedy]
+                reason = "; ".join([describe_error(error), *notes])
+                raise PluginCheckError(plugin, check.name, reason, remedy) from error
         else:
             if check.name in expected:
-                failures[check.name] = AssertionError(
-                    f"passes, but was expected to fail ({expected[check.name]})"
-                )
-    if failures:
-        raise PluginCheckError(plugin, failures) from next(iter(failures.values()))
+                reason = f"passes, but was expected to fail ({expected[check.name]})"
+                raise PluginCheckError(plugin, check.name, reason, "Take it from the list.")
 
 
 def parametrize_with_plugin_checks(
@@ -277,23 +214,12 @@ def parametrize_with_plugin_checks(
     return pytest.mark.parametrize("plugin, check", params)
 
 
-@functools.cache
-def _all_checks() -> tuple[Callable[..., None], ...]:
-    """Return every function ``check_*``, in the order in which the modules define them."""
-    return tuple(
-        value
-        for module in MODULES
-        for name, value in vars(module).items()
-        if name.startswith("check_") and value.__module__ == module.__name__
-    )
-
-
 def _validated_expectations(expected, checks) -> dict[str, str]:
     expected = dict(expected or {})
     applicable = {check.name for check in checks}
     for name, reason in expected.items():
         if name not in applicable:
-            exists = name in {function.__name__ for function in _all_checks()}
+            exists = name in {check.name for check in CHECKS}
             problem = "does not apply to this plugin" if exists else "is not a check"
             raise ValueError(
                 f"expected_failures: {name!r} {problem}; those that apply: {sorted(applicable)}"

@@ -11,7 +11,7 @@ from sources import PACKAGE, ROOT
 
 import cwboost
 from cwboost import CWBoostClassifier, hookspecs
-from cwboost.testing.runner import _all_checks
+from cwboost.testing.check import CHECKS
 
 PAGES = ROOT / "docs"
 
@@ -50,8 +50,8 @@ NAMED = [
      {"cwboost_register_families"}, "autofunction:: cwboost.hookspecs.{}"),
     ("plugins/contract.md", parts_of_the_contract, {"bind", "price", "outputs"}, "`{}"),
     ("plugins/cython.md", cython_names, {"pack_signs", "bits_t", "CYTHON_API_VERSION"}, r"`{}\b"),
-    ("plugins/testing.md", lambda: [function.__module__ for function in _all_checks()],
-     {"cwboost.testing.checks_contract"}, r"automodule:: {}$"),
+    ("plugins/testing.md", lambda: [check.run.__module__ for check in CHECKS],
+     {"cwboost.testing.declarations"}, r"automodule:: {}$"),
 ]  # fmt: skip
 
 

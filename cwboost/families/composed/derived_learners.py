@@ -130,13 +130,20 @@ class DerivedLearners(ArrayLearners):
         is_defined = "origin" in self.defined
         return self.family.origin(self.n_features, **parameters) if is_defined else None
 
-    def derived(self, X, n_threads: int = 1) -> np.ndarray:
-        """Return the derived feature of each learner, (n_samples, n_learners).
+    def derived(self, X, family: WeakLearnerFamily, n_threads: int = 1) -> np.ndarray:
+        """Return the derived feature of each learner, (n_samples, n_learners), for training.
 
-        X is as `rows_of` returns it.
+        X is as `rows_of` returns it. Raise ValueError for NaN unless `family` claims to take gaps.
         """
-        chunks = list(self._chunks(X, self._function(), n_threads))
-        return chunks[0][1] if len(chunks) == 1 else np.concatenate([part for _, part in chunks])
+        chunks = [values for _, values in self._chunks(X, self._function(), n_threads)]
+        values = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
+        takes_gaps = family.capabilities.missing_values
+        if not takes_gaps and np.isnan(values).any() and np.isfinite(np.sum(X)):
+            raise ValueError(
+                f"transform of {type(family).__name__} must return numbers for numbers, got NaN: "
+                "replace it, or declare Capabilities(missing_values=True)"
+            )
+        return values
 
     @property
     def _dtype(self):

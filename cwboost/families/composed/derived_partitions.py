@@ -88,7 +88,7 @@ class DerivedPartition(PartitionPricer):
     """Derived features of the examples of one partition."""
 
     def __init__(self, X, family: WeakLearnerFamily, context: PartitionContext):
-        self._X, self._context = rows_of(X), context
+        self._X, self._family, self._context = rows_of(X), family, context
         wanted = evenly_spaced(context.n_total, family.sample_size)
         self._seen = np.flatnonzero(np.isin(context.places, wanted))
         self._number, self._values, self._trees = 0, None, None
@@ -111,7 +111,7 @@ class DerivedPartition(PartitionPricer):
 
     def _sketch(self, number: int, drawn: DerivedLearners) -> FeatureSketch:
         self._number, self._trees = number, None
-        self._values = drawn.derived(self._X, self._context.n_threads)
+        self._values = drawn.derived(self._X, self._family, self._context.n_threads)
         return FeatureSketch.of_values(self._values, 2 * BINS)
 
     def _bind_trees(self, number: int, drawn: DerivedLearners | None, bins: Bins):
@@ -119,7 +119,7 @@ class DerivedPartition(PartitionPricer):
         if self._trees is None or self._number != number:
             if self._number != number:
                 self._number = number
-                self._values = drawn.derived(self._X, self._context.n_threads)
+                self._values = drawn.derived(self._X, self._family, self._context.n_threads)
             binned = BinnedMatrix(self._values, bins, n_threads=self._context.n_threads)
             self._trees, self._values = PartitionTrees(binned, bins.n_features), None
 

@@ -15,6 +15,7 @@ class DerivedPricer(Pricer):
     def __init__(self, family: WeakLearnerFamily, X, context: BindContext):
         self.n_samples = X.shape[0]
         self.exact = bool(family.exhaustive)
+        self._family = family
         self._X = rows_of(X)
         self._n_threads, self._rng = context.n_threads, context.random_state
         self._seen = rows = evenly_spaced(self.n_samples, family.sample_size)
@@ -56,7 +57,8 @@ class DerivedPricer(Pricer):
     def _features(self, learners, rows=None) -> SortedFeatures:
         """Return the derived features of some examples, all by default, sorted."""
         X = self._X if rows is None else self._X[rows]
-        return SortedFeatures(learners.derived(X, self._n_threads), self._n_threads)
+        values = learners.derived(X, self._family, self._n_threads)
+        return SortedFeatures(values, self._n_threads)
 
 
 def _priced(drawn: DerivedLearners, found) -> Priced:

@@ -30,19 +30,24 @@ UINT8, INT8, INT32, FLOAT64 = map(np.dtype, (np.uint8, np.int8, np.int32, np.flo
 
 
 def bind_family(
-    family: WeakLearnerFamily, X, context: BindContext, rows=None, weight=None
+    family: WeakLearnerFamily, X, context: BindContext, rows=None, weight=None, whole=False
 ) -> SealedPricer:
     """Bind a family to a read-only view of a training matrix, and seal its pricer.
 
     The examples are those of `rows`, in this order; None takes all. By `weight`, None for ones,
-    some are drawn on which the results are checked.
+    some are drawn on which the results are checked. If `whole`, every call is checked on all.
     """
-    sample, where = Sample(X, rows, weight), lambda: f"bind of {family_source(family)}"
+    n_samples = X.shape[0] if rows is None else len(rows)
+    sample = Sample(X, rows, weight, n_samples) if whole else Sample(X, rows, weight)
+
+    def where():
+        return f"bind of {family_source(family)}"
+
     if rows is None:
         pricer = noted(where, family.bind, read_only(X), context)
     else:
         pricer = noted(where, family.bind_rows, read_only(X), read_only(rows), context)
-    return SealedPricer(pricer, family, sample, context)
+    return SealedPricer(pricer, family, sample, context, whole)
 
 
 def candidates_of(family: WeakLearnerFamily, size: float) -> list[WeakLearnerFamily]:
@@ -60,13 +65,20 @@ def candidates_of(family: WeakLearnerFamily, size: float) -> list[WeakLearnerFam
 class SealedPricer(Pricer):
     """A pricer whose results are checked; a breach of the contract raises `FamilyFault`.
 
-    `sample` has rows of the training matrix, copied before `family` was bound. The caller may set
-    `round`, the number of the round, for messages, and `least_edge`, above which a learner pays.
+    `sample` has rows of the training matrix, copied before `family` was bound. If `whole`, they are
+    all rows, and every call is checked by them. The caller may set `round`, the number of the
+    round, for messages, and `least_edge`, above which a learner pays.
     """
 
     def __init__(
-        self, pricer: Pricer, family: WeakLearnerFamily, sample: Sample, context: BindContext
+        self,
+        pricer: Pricer,
+        family: WeakLearnerFamily,
+        sample: Sample,
+        context: BindContext,
+        whole: bool = False,
     ):
+        self.whole = whole
         self.family = family
         self.n_calls = 0
         self.round: int | None = None
@@ -88,7 +100,8 @@ class SealedPricer(Pricer):
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price`."""
         priced = self._checked(self.pricer.price, weights, request, len(weights))
-        fault = find_false_edge(weights, priced.outputs, priced.edges, self.exact, self.n_threads)
+        no_less = self.exact or self.whole
+        fault = find_false_edge(weights, priced.outputs, priced.edges, no_less, self.n_threads)
         self._refuse_edge(fault, priced)
         return priced
 
@@ -111,7 +124,9 @@ class SealedPricer(Pricer):
     def rebound(self, family: WeakLearnerFamily, context: BindContext) -> SealedPricer | None:
         """See `Pricer.rebound`."""
         pricer = noted(self._where, self.pricer.rebound, family, context)
-        return None if pricer is None else SealedPricer(pricer, family, self.sample, context)
+        if pricer is None:
+            return None
+        return SealedPricer(pricer, family, self.sample, context, self.whole)
 
     def _checked(self, method, weights, request, n_targets: int) -> Priced:
         """Call a method of pricing; check the form of its result, and the outputs if it is due."""
@@ -127,7 +142,7 @@ class SealedPricer(Pricer):
     def _is_due(self) -> bool:
         """Return True in the rounds in which outputs are computed again."""
         n = self.n_calls
-        return n % CHECK_EVERY == 0 or (n < CHECK_EVERY and n & (n - 1) == 0)
+        return self.whole or n % CHECK_EVERY == 0 or (n < CHECK_EVERY and n & (n - 1) == 0)
 
     def _refuse_edge(self, fault, priced: Priced) -> None:
         """Raise a `FamilyFault` for what `find_false_edge` has found, if it is not None."""
@@ -136,9 +151,10 @@ class SealedPricer(Pricer):
         kind, j, edge = fault
         reported = float(priced.edges[j])
         if kind == WEAK_EDGE:
+            claim = "the pricer claims to be exact, but " if self.exact else ""
             raise self.fault(
-                f"the pricer claims to be exact, but the best learner for target {j} has the edge "
-                f"{reported!r}, a constant has {edge!r}"
+                f"{claim}the best learner for target {j} has the edge {reported!r}, a constant has "
+                f"{edge!r}"
             )
         raise self.fault(
             f"learner {j} has the edge {edge!r} by its outputs, {reported!r} was reported"
@@ -147,6 +163,8 @@ class SealedPricer(Pricer):
     def _check_outputs(self, priced: Priced) -> None:
         """Compute the outputs on the sample once more."""
         rows = self.sample.rows
+        if self.n_samples % 8 and (priced.outputs[:, -1] >> self.n_samples % 8).any():
+            raise self.fault("bits of packed outputs after the last example must be 0")
         packed = priced.outputs[:, rows >> 3] >> (rows & 7).astype(np.uint8) & 1
         signs = (2 * packed.astype(np.int8) - 1).T
         outputs = noted(

@@ -12,16 +12,16 @@ N_CHECKED_ROWS = 128
 
 
 class Sample:
-    """Read-only copies of `N_CHECKED_ROWS` training examples, evenly spaced by weight.
+    """Read-only copies of `most` training examples, evenly spaced by weight.
 
     The examples are the `rows` of X, or all of it. The attribute `rows` has the places among these,
     ascending, and `weight` the weights that they stand for; `n_samples` is the number of all.
     """
 
-    def __init__(self, X, rows=None, weight=None):
+    def __init__(self, X, rows=None, weight=None, most=N_CHECKED_ROWS):
         self.n_samples = X.shape[0] if rows is None else len(rows)
         weight = np.ones(self.n_samples) if weight is None else weight
-        self.rows, self.weight = spaced_by_weight(weight, N_CHECKED_ROWS)
+        self.rows, self.weight = spaced_by_weight(weight, most)
         self.X = read_only(X[self.rows if rows is None else rows[self.rows]])
 
 

@@ -16,7 +16,7 @@ from cwboost.datasets import load_vowel
 from cwboost.families.sealing.pricer import CHECK_EVERY, bind_family
 
 X, y = load_vowel(return_X_y=True)
-IN_FIT = [case for case in CASES if case.place == "fit"]
+IN_FIT = [case for case in CASES if case.cause == "training"]
 OF_RESULTS = [case for case in IN_FIT if case.edits[0][0] == PRICED]
 
 
@@ -123,7 +123,7 @@ def test_shared_pricing_is_sealed_too():
     original = pricer.pricer.price_shared
     for change, message in (
         (lambda p: replace(p, edges=p.edges + 1), "has the edge"),
-        (lambda p: replace(p, outputs=~p.outputs), "outputs returns"),
+        (lambda p: replace(p, outputs=p.outputs ^ 1), "outputs returns"),
         (lambda p: replace(p, edges=p.edges[:0]), "edges must have dtype"),
     ):
         pricer.n_calls = 2 if message == "has the edge" else 0  # 3 does not check the outputs

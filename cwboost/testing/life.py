@@ -12,9 +12,11 @@ from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.registry import FamilyError, registry_of
 from cwboost.model_file.saving import load_model
 from cwboost.onnx_export import to_onnx
+from cwboost.testing.check import check
 from cwboost.testing.material import pixels
 
 
+@check("Let a model in use answer as one from a file, and as one whose training went on.")
 def check_life_of_a_classifier(plugin):
     """Check fit, predict, save, load, resume, clone, pickle and export of a classifier.
 
@@ -29,22 +31,15 @@ def check_life_of_a_classifier(plugin):
     X = pixels(90, 4)
     y = np.random.default_rng(0).integers(0, 3, size=90)
     is_family = isinstance(plugin, WeakLearnerFamily)
-    parts = {} if is_family else {"init": clone(plugin)}
-    classifier = CWBoostClassifier(
-        clone(plugin) if is_family else "stump",
-        correction="total",
-        C=1e4,
-        n_estimators=6,
-        tol=0,
-        random_state=0,
-        **parts,
-    )
+    params = {"correction": "total", "C": 1e4, "n_estimators": 6, "tol": 0, "random_state": 0}
+    params |= {} if is_family else {"init": clone(plugin)}
+    classifier = CWBoostClassifier(clone(plugin) if is_family else "stump", **params)
     scores = classifier.fit(X, y).decision_function(X)
     assert scores.shape == (90, 3) and np.isfinite(scores).all(), "scores must be finite"
     *_, staged = classifier.staged_decision_function(X)
     assert np.allclose(staged, scores, atol=1e-9), "staged scores end elsewhere than scores"
-    found = _stored_scores(classifier, plugin, X, scores)
-    assert np.array_equal(found, scores), "a loaded classifier predicts differently"
+    stored = _stored_scores(classifier, plugin, X, scores)
+    assert np.array_equal(stored, scores), "a loaded classifier predicts differently"
     if not is_family or plugin.capabilities.deterministic:
         again = clone(classifier).fit(X, y).decision_function(X)
         assert np.array_equal(again, scores), "a clone fits differently"
