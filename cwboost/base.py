@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.calibration.calibration import calibrated
 from cwboost.ensemble import inspection, shapley, tables
 from cwboost.ensemble.export_rules import export_rule, require_votes, rule_of
+from cwboost.ensemble.scorecard import Scorecard, scorecard_of
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.families.sealing.forms import check_scores
@@ -591,6 +592,59 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         names, levels = self._compared
         rows = tables.node_rows(self.ensemble_, self.classes_, names, levels, n_estimators)
         return pandas.DataFrame(rows, columns=list(tables.COLUMNS))
+
+    def scorecard(self) -> Scorecard:
+        """Return the model as tables of points, if every leaf compares at most two columns.
+
+        Stumps give a table per column, trees of depth 2 also tables of pairs. An example gets the
+        points of one row of every table; the probabilities that follow from their sum are those of
+        `predict_proba`. With ``rounded()``, points are whole numbers.
+
+        Returns
+        -------
+        Scorecard
+            ``to_frame()`` for pandas, ``print`` for text; notebooks show a table.
+
+        Raises
+        ------
+        TypeError
+            If the model has an init model, or learners without comparisons of single columns.
+        ValueError
+            If a leaf compares more than two columns.
+
+        Examples
+        --------
+        >>> from cwboost import CWBoostClassifier
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = CWBoostClassifier("stump", correction="total", C=10, random_state=0).fit(X, y)
+        >>> len(clf.scorecard().rounded().to_frame()) < 20
+        True
+        """
+        check_is_fitted(self)
+        require_votes(self)
+        model, schema = self.model_, self._schema
+        _, learners, coef = model.ensemble.used()
+        trees = learners.flat_form()
+        if model.base is not None or trees is None or trees.directions is not None:
+            what = "its learners" if model.base is None else f"init={model.base.model.name!r}"
+            raise TypeError(
+                "a scorecard must be of stumps or trees without an init model, got a model with "
+                f"{what}: fit it with correction='total'"
+            )
+        every = np.arange(schema.n_features)
+        return scorecard_of(
+            trees,
+            coef,
+            offset=model.ensemble.offset(),
+            scale=model.scale,
+            classes=self.classes_,
+            names=schema.feature_names,
+            categories=schema.categories,
+            column_of=every if model.statistics is None else model.statistics.column,
+            compared=model.features,
+            encode=self._encoded,
+        )
 
     def strongest(self, label: object = None, n_learners: int = 10) -> pandas.DataFrame:
         """Return the learners of largest coefficients in words, as a pandas DataFrame.
