@@ -624,6 +624,12 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         require_votes(self)
         model, schema = self.model_, self._schema
+        scales = {"scaled": model.scale, "scores": 1.0}
+        if (rule := rule_of(self, "_logits")) not in scales:
+            raise TypeError(
+                "a scorecard must be of a model whose probabilities are the softmax of its scores, "
+                f"got {type(self).__name__}"
+            )
         _, learners, coef = model.ensemble.used()
         trees = learners.flat_form()
         if model.base is not None or trees is None or trees.directions is not None:
@@ -637,7 +643,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             trees,
             coef,
             offset=model.ensemble.offset(),
-            scale=model.scale,
+            scale=scales[rule],
             classes=self.classes_,
             names=schema.feature_names,
             categories=schema.categories,

@@ -151,6 +151,25 @@ def check_sets(model):
         assert small[some, predicted[some]].all()
 
 
+def check_scorecard(model):
+    """It gives the probabilities, or says what forbids one."""
+    flat = model.ensemble_.learners.flat_form()
+    try:
+        card = model.scorecard()
+    except TypeError:
+        if isinstance(model, AdaBoostMOClassifier):
+            raise
+        is_softmax = getattr(type(model)._logits, "export_rule", None) in ("scaled", "scores")
+        assert not (is_softmax and model.init_ is None and flat is not None) or (
+            flat.directions is not None
+        )
+        return
+    except ValueError as error:
+        assert "at most two features per row" in str(error) and np.diff(flat.offsets).max() > 5
+        return
+    np.testing.assert_allclose(card.predict_proba(X), model.predict_proba(X), atol=1e-9)
+
+
 CHECKS = {
     "predict": check_labels,
     "predict_proba": check_probabilities,
@@ -165,6 +184,7 @@ CHECKS = {
     "shap_values": lambda m: check_sums(m, m.shap_values, X[:50]),
     "feature_importances_": lambda m: abs(m.feature_importances_.sum() - 1) < 1e-9,
     "class_columns": lambda m: len(m.class_columns(m.classes_[0]).coef) >= 0,
+    "scorecard": check_scorecard,
     "to_frame": lambda m: len(m.to_frame()) > 0,
     "strongest": lambda m: len(m.strongest()) > 0,
     "ensemble_": lambda m: m.ensemble_.n_rounds == getattr(m, "best_iteration_", m.n_iter_),
@@ -206,7 +226,8 @@ def refusal(model, method):
     if method == "thin":
         has = isinstance(model, CWBoostClassifier)
         return None if has else (AttributeError, "no attribute 'thin'")
-    if method in ("explain", "shap_values", "class_columns", "strongest") and not of_votes:
+    votes = "explain", "shap_values", "class_columns", "strongest", "scorecard"
+    if method in votes and not of_votes:
         return TypeError, "sums of votes for classes, got AdaBoostMOClassifier"
     return None
 

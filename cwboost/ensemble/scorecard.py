@@ -5,15 +5,14 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from math import log
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from cwboost.families.flat_forms import ThresholdTrees
-from cwboost.kernels import softmax
+from cwboost.kernels import log, softmax
 
 if TYPE_CHECKING:
     import pandas
@@ -50,9 +49,9 @@ def boxes_of(trees: ThresholdTrees) -> Iterator[Box]:
 class Axis:
     """The parts of one column that a table tells apart: intervals or categories, then the gap.
 
-    `names` are those of the parts. A value of a column of numbers is in the part of the first of
-    `ends`, ascending, that it is not above; the codes of categories, of which `ends` is None, are
-    parts themselves. The last part is that of missing values.
+    `names` are those of the parts; "1 to 2" is above 1 and up to 2. A value of a column of numbers
+    is in the part of the first of `ends`, ascending, that it is not above; the codes of categories,
+    of which `ends` is None, are parts themselves. The last part is that of missing values.
     """
 
     column: int
@@ -230,8 +229,8 @@ def scorecard_of(
 ) -> Scorecard:
     """Return the scorecard of trees whose leaves depend on one or two columns each.
 
-    `offset`, (n_scores,), are constants, `column_of` the column of each feature, and ``compared(X)``
-    the features of rows of codes. Raises ValueError for a leaf of more columns.
+    `offset`, (n_scores,), are constants, `column_of` the column of each feature, and
+    ``compared(X)`` the features of rows of codes. Raises ValueError for a leaf of more columns.
     """
     votes, constant = coef.toarray(), scale * offset
     groups: dict[tuple[int, ...], list[Box]] = {}
@@ -284,7 +283,7 @@ def _axis(column: int, boxes, column_of, names, categories) -> Axis:
     if not len(ends):
         return Axis(column, ("present", "missing"), ends)
     text = [f"{end:.6g}" for end in ends]
-    middle = [f"{low} to {high}" for low, high in zip(text, text[1:])]
+    middle = [f"{low} to {high}" for low, high in pairwise(text)]
     return Axis(column, (f"<= {text[0]}", *middle, f"> {text[-1]}", "missing"), ends)
 
 

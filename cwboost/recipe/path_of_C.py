@@ -28,7 +28,7 @@ def with_C(wanted: Parameters, bench, start: Start, plan: Plan, clock: Clock) ->
         C = float(bench.previous.history["C"][-1])
         return plan.because("C", "that of the fitted model", Cs=(C,))
     with bench.holdout(plan.family, start, 1.0, plan.encoding) as run:
-        points = [] if run is None else follow_path(run, first, plan.n_rounds, clock)
+        points = [] if run is None else follow_path(run, wanted, plan.n_rounds, clock)
     if not points:
         why = "few coefficients, since no holdout run reached a column"
         return plan.because("C", why, Cs=(first, at.UNMEASURED_C))
@@ -54,22 +54,30 @@ def values_of_C(first: float, last: float) -> tuple[float, ...]:
     return tuple(values)
 
 
-def follow_path(run: HoldoutRun, first: float, most: int, clock: Clock) -> list[PathPoint]:
+def follow_path(run: HoldoutRun, wanted: Parameters, most: int, clock: Clock) -> list[PathPoint]:
     """Return the points of a holdout run at growing C, until its log loss rises.
+
+    Or until there are more columns than are wanted.
 
     Every value of C begins with the columns and coefficients of the one before. No training does
     more than `most` rounds; the value at which one would, is a point only if it is the first.
     """
     points: list[PathPoint] = []
-    for C in values_of_C(first, at.LARGEST_C):
+    most_columns = wanted.max_columns if isinstance(wanted.max_columns, int) else np.inf
+    for C in values_of_C(wanted.settings.C, at.LARGEST_C):
         whole = [_solved(training, C, most, clock) for training in run.trainings]
         is_whole = all(whole)
         if run.n_rounds and (is_whole or not points):
             points.append(_measured(run, C))
-        best = min((point.log_loss for point in points), default=np.inf)
-        if not is_whole or (points and points[-1].log_loss > at.PAST_BEST * best):
+        if not is_whole or (points and _is_past(points, most_columns)):
             break
     return points
+
+
+def _is_past(points: list[PathPoint], most_columns: float) -> bool:
+    """Return True if no further point will be the choice."""
+    last, best = points[-1], min(point.log_loss for point in points)
+    return last.log_loss > at.PAST_BEST * best or last.n_nonzero > most_columns
 
 
 def _solved(training, C: float, most: int, clock: Clock) -> bool:

@@ -1,5 +1,6 @@
 """Scorecards: the probabilities of the model from tables of points, for every kind of column."""
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +8,10 @@ from models import paper, stages
 from sklearn.metrics import log_loss
 
 from cwboost import CWBoostClassifier, TreeFamily
+from cwboost.plotting import plot_scorecard
+from cwboost.plotting.axes import plain
+
+matplotlib.use("Agg")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +53,7 @@ def fitted(kind, frame, two):
 @pytest.mark.parametrize("two", [False, True], ids=["three classes", "two"])
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_points_give_the_probabilities(kind, two, frame):
-    X, y = frame
+    X, _ = frame
     clf = fitted(kind, frame, two)
     unseen = X.sample(200, random_state=0).reset_index(drop=True)
     unseen.loc[:20, "income"] = np.nan
@@ -106,3 +111,19 @@ def test_what_has_no_scorecard(frame):
     ):
         with pytest.raises(TypeError, match="a scorecard must be of stumps or trees without"):
             clf.fit(numbers, y).scorecard()
+
+
+def test_the_figure_of_all_tables(frame):
+    card = fitted("pairs", frame, False).scorecard()
+    fig = plot_scorecard(fitted("pairs", frame, False), n_tables=4)
+    titles = [ax.get_title() for ax in fig.axes if ax.get_title()]
+    assert len(titles) == 4
+    for title, table in zip(titles, card.tables):
+        assert all(plain(card.names[axis.column]) in title for axis in table.axes)
+    fig = plot_scorecard(fitted("stumps", frame, True))
+    fig.canvas.draw()
+    (legend,) = fig.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["True"]
+    assert not legend.get_texts()[0].get_parse_math()
+    with pytest.raises(ValueError, match="n_tables must be a positive integer, got 0"):
+        plot_scorecard(fitted("stumps", frame, True), n_tables=0)
