@@ -29,7 +29,7 @@ help:
 	@echo 'make test-aarch64  the kernels for AArch64 under an emulator'
 	@echo 'make attack [ATTACKS="lines allocations"] [TIMES=N]   mutated files, and faults of fits'
 	@echo 'make sanitize      the tests of the kernels under AddressSanitizer and UBSan'
-	@echo 'make lint          ruff, mypy, cython-lint and clang-format; make format rewrites what they can'
+	@echo 'make lint          ruff, mypy, pyright, cython-lint and clang-format; make format rewrites what they can'
 	@echo 'make docs          the HTML pages, in docs/_build/html; make linkcheck asks other sites too'
 	@echo 'make bench         every benchmark once, quickly; fails when one raises'
 	@echo 'make compare [BASE=REV]  counts and times of HEAD against those of its parent, or of REV'
@@ -102,6 +102,7 @@ lint: $(STAMPS)/lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --strict tests/support/typed_program.py
+	$(BIN)/pyright tests/support/typed_program.py
 	for template in plugins/templates/*/; do (cd $$template && MYPYPATH='$(CURDIR)' \
 		$(BIN)/mypy --config-file ../pyproject.toml --cache-dir '$(CURDIR)/.mypy_cache' --follow-imports silent --no-namespace-packages src) || exit; done
 	find cwboost plugins \( -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' \) \

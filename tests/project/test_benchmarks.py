@@ -71,6 +71,33 @@ def test_no_measured_time_is_typed_into_a_sentence(pages, name):
     assert RATIO.findall(prose) == []
 
 
+@pytest.fixture(scope="module")
+def runs(pages):
+    return pages.records_of(["reproduction"])
+
+
+def test_a_run_of_the_reproduction_has_one_record(runs):
+    assert len({(run["set"], run["method"], run["run"]) for run in runs}) == len(runs) > 50
+    for run in runs:
+        assert len(run["errors"]) <= run["rounds"] and re.fullmatch("[0-9a-f]{8}", run["commit"])
+        tenth = -(-len(run["errors"]) // run["every"])
+        assert {len(run[name]) for name in ("seconds", "objective", "learners")} == {tenth}
+
+
+def test_a_claim_that_fails_says_so(pages, runs):
+    report = pages.reproduction.claims
+    worse = [
+        run | {"errors": [3 * error for error in run["errors"]]} if run["method"] == "CW" else run
+        for run in runs
+    ]
+    fewer, *_, lowest, _, _, _, _ = report(runs).splitlines()[2:]
+    assert "| holds on 3 of 3 sets |" in fewer
+    fewer, *_, lowest, _, _, _, _ = report(worse).splitlines()[2:]
+    assert "| does not hold, on 0 of 3 sets |" in fewer and "CW " not in lowest
+    few = [run for run in runs if run["method"] in ("CW", "CW-1")]
+    assert "| not recorded |" in report(few).splitlines()[2]
+
+
 HISTORY = BENCH / "history"
 
 

@@ -84,3 +84,10 @@ def test_other_clusters_predict_what_one_process_does(package, monkeypatch):
 
 def test_the_readme_has_programs():
     assert len(programs(PAGES[0])) == 2
+
+
+def test_the_readme_begins_with_the_two_commands_of_continuous_integration():
+    block = re.search(r"^```shell\n(.*?)^```", PAGES[0].read_text(encoding="utf-8"), re.M | re.S)
+    steps = re.findall(r"^step (\w+) \d+ (make \w+)$", (ROOT / ".ci/run").read_text(), re.M)
+    assert set(re.findall(r"^make \w+", block[1], re.M)) == {"make demo", "make test"}
+    assert {("demo", "make demo"), ("test", "make test")} <= set(steps)
