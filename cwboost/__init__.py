@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # what is imported on first use
         PartitionedFamily,
         PartitionPricer,
         PartitionWeights,
+        Tasks,
     )
     from cwboost.families.sealing.faults import FamilyFault
     from cwboost.families.tree_learners import TreeLearners
@@ -100,6 +101,7 @@ __all__ = [
     "ProjectionFamily",
     "SklearnFamily",
     "StumpFamily",
+    "Tasks",
     "ThresholdTrees",
     "TreeCoordinator",
     "TreeFamily",
@@ -149,6 +151,7 @@ _LAZY = {
     "PartitionContext": "cwboost.families.partitioned",
     "PartitionPricer": "cwboost.families.partitioned",
     "PartitionWeights": "cwboost.families.partitioned",
+    "Tasks": "cwboost.families.partitioned",
     "PartitionedFamily": "cwboost.families.partitioned",
     "Coordinator": "cwboost.families.partitioned",
     "SklearnFamily": "cwboost.families.composed.sklearn_family",

@@ -15,6 +15,7 @@ from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.input.collections import started
 from cwboost.dask.one_worker import Job, Progress, WorkerFit
+from cwboost.families.partitioned import Tasks
 from cwboost.families.sealing.faults import add_note
 from cwboost.support.warnings import kept_warnings, warn_caller
 
@@ -29,7 +30,7 @@ RELEASE_SECONDS = 2.0
 LOOK_SECONDS = 2.0
 """Interval at which whoever waits for a worker looks whether it is still there."""
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 45.0
 """Time to wait for a worker if none is left."""
 
 SHARE = 0.25
@@ -171,16 +172,32 @@ class ActorCrew(Crew):
             results += more
         return results
 
+    def share(self, question: Tasks) -> list:
+        done: dict = {}
+        dearest_first = np.argsort(question.costs)[::-1].tolist()
+        while missing := [k for k in dearest_first if k not in done]:
+            costs, dealt = dict.fromkeys(self._actors, 0), {key: {} for key in self._actors}
+            for k in missing:
+                key = min(costs, key=costs.get)
+                costs[key] += question.costs[k]
+                dealt[key][k] = question.tasks[k]
+            results, lost = self._call(self._actors, "share", dealt)
+            done.update(pair for own in results for pair in own.items())
+            if lost:
+                self.ask()  # finds and replaces them
+        return [done[k] for k in range(len(done))]
+
     def _call(self, actors, method, arguments) -> tuple[list, list]:
         """Return the results, and the keys of the actors that are lost; raise a host's error.
 
-        Hosts with the same warning warn once.
+        The arguments are those of all, or one by key. Hosts with the same warning warn once.
         """
         lost, results, errors, calls, warned = [], [], [], {}, {}
-        message = packed(arguments)
+        message = None if isinstance(arguments, dict) else packed(arguments)
         for key, actor in actors.items():
             try:
-                calls[key] = actor.call(method, message)
+                own = packed((arguments[key],)) if message is None else message
+                calls[key] = actor.call(method, own)
             except (OSError, RuntimeError, ValueError):
                 lost.append(key)
         for key, call in calls.items():

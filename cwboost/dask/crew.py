@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from functools import reduce
 
+from cwboost.families.partitioned import Tasks
+
 READING = {"measure", "gradient", "left_out", "labels", "scores"}
 """Operations that leave a partition as it is; "price" does until the next that does not."""
 
@@ -28,6 +30,10 @@ class Crew(ABC):
     @abstractmethod
     def _on_all(self, method, *arguments) -> list:
         """Return the replies of every worker to a method of `Host`; a lost worker is replaced."""
+
+    @abstractmethod
+    def share(self, question: Tasks) -> list:
+        """Return the results of tasks, each done on one worker."""
 
     def collect(self, found_in, encoding, *arguments) -> dict:
         """Return what a function finds in the chunks of all partitions, by index; see `Host`."""

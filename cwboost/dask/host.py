@@ -2,6 +2,7 @@
 
 import ctypes
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -177,6 +178,12 @@ class Host:
         by partition.
         """
         return [self._run(name, arguments) for name, arguments in operations]
+
+    def share(self, tasks: dict) -> dict:
+        """Return the results of tasks by their numbers, done by the threads of this worker."""
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            results = pool.map(lambda task: task(self.coordinator), tasks.values())
+            return dict(zip(tasks, results))
 
     def _run(self, name, arguments):
         results = {}

@@ -8,7 +8,7 @@ import numpy as np
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.partition import SampleOfRows
 from cwboost.families.contract import WeakLearnerFamily, WeakLearners
-from cwboost.families.partitioned import Chosen, ChosenDivision
+from cwboost.families.partitioned import Chosen, ChosenDivision, Tasks
 from cwboost.families.sealing.faults import FamilyFault, family_source
 from cwboost.families.sealing.pricer import check_learners
 from cwboost.kernels import weight_scales
@@ -73,15 +73,18 @@ class PartitionedPricer:
         """Put the questions of a conversation to all partitions; return its result."""
         question, measured = next(conversation), self.master.is_measured
         while True:
-            operations = [("price", (question, scales, sample))]
-            if not measured:
-                operations.append(("measure", ()))
-            summary, *measures = self.master.ask(*operations)
-            if measures:
-                self.master.take_measures(measures[0])
-                measured = True
+            if isinstance(question, Tasks):
+                answer = self.master.crew.share(question)
+            else:
+                operations = [("price", (question, scales, sample))]
+                if not measured:
+                    operations.append(("measure", ()))
+                answer, *measures = self.master.ask(*operations)
+                if measures:
+                    self.master.take_measures(measures[0])
+                    measured = True
             try:
-                question = conversation.send(summary)
+                question = conversation.send(answer)
             except StopIteration as end:
                 return end.value
 

@@ -64,6 +64,23 @@ class PartitionContext:
 
 
 @dataclass(frozen=True, eq=False)
+class Tasks:
+    """A question that needs no examples: tasks that the workers share.
+
+    Parameters
+    ----------
+    tasks : list of callable
+        Pickled, each is called on one worker as ``task(coordinator)``, with the `Coordinator` there
+        and on one thread. The value of the ``yield`` is the list of results, in this order.
+    costs : list of float
+        How long each takes, in any unit.
+    """
+
+    tasks: list
+    costs: list
+
+
+@dataclass(frozen=True, eq=False)
 class Chosen:
     """The learners that a conversation chose.
 
@@ -174,7 +191,7 @@ class Coordinator(ABC):
         ------
         object
             A question, which is pickled. The value of the ``yield`` is the merged summary of all
-            partitions.
+            partitions; see `Tasks` for work that needs no examples.
 
         Returns
         -------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from cwboost._kernels.trees.partitions import GrowingTrees, NodeRows
+from cwboost._kernels.trees.partitions import GrowingTrees, NodeRows, grow_below
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.partitioned import (
     Chosen,
@@ -16,6 +16,7 @@ from cwboost.families.partitioned import (
     Coordinator,
     PartitionContext,
     PartitionPricer,
+    Tasks,
 )
 from cwboost.families.tree_learners import TreeLearners
 from cwboost.kernels import (
@@ -25,7 +26,6 @@ from cwboost.kernels import (
     FoundStumps,
     weight_scales,
 )
-from cwboost.kernels.threads import threads_of_jobs
 from cwboost.support.types import Matrix
 
 CODES = 256
@@ -136,7 +136,9 @@ class TreeCoordinator(Coordinator):
             totals, sums, parts = yield Growth(start, splits, asked, closed)
             roots = totals if roots is None else roots
             if closed:
-                _grow_below(trees, self.bins, parts)
+                rows = zip(trees.tops(len(closed)), zip(*parts), strict=True)
+                tasks = [GrowBelow(self.settings, *own) for own in rows]
+                trees.join((yield Tasks(tasks, [task.n_rows for task in tasks])))
             start, splits = None, trees.search(totals, sums)
         return trees, roots
 
@@ -162,16 +164,6 @@ def draw_code(n_targets: int, rng: np.random.Generator) -> np.ndarray:
     return np.where(rng.permutation(n_targets) < n_targets // 2, -1.0, 1.0)
 
 
-def _grow_below(trees: GrowingTrees, bins: Bins, parts: list[RowsOfNodes]) -> None:
-    """Grow what is below nodes, from their rows on all partitions."""
-    binned = BinnedMatrix.of_codes([part.codes for part in parts], bins, threads_of_jobs(-1))
-    counts = np.array([part.counts for part in parts])
-    nodes = np.repeat(np.tile(np.arange(counts.shape[1]), len(parts)), counts.ravel())
-    rows = np.argsort(nodes, kind="stable").astype(np.int32)
-    weights = np.concatenate([part.weights for part in parts])[rows]
-    trees.grow_below(binned, rows, weights, np.cumsum(counts.sum(axis=0)))
-
-
 @dataclass(frozen=True, eq=False)
 class Combination:
     """A question: combine the weights; the answer is the sum of their magnitudes."""
@@ -185,7 +177,7 @@ class Growth:
 
     With `start`, the scales of the trees, these begin, on the weights or their combination. The
     answer has the sums at the nodes made last, those of the codes of their features that are
-    `asked` for, and the rows of `closed` nodes, as a list of one `RowsOfNodes` per partition.
+    `asked` for, and weights and codes of the rows of each `closed` node, as one list per partition.
     """
 
     start: np.ndarray | None
@@ -194,12 +186,22 @@ class Growth:
     closed: list[int]
 
 
-class RowsOfNodes(NamedTuple):
-    """Number of rows of each of some nodes on a partition; weights and codes of these rows."""
+@dataclass(frozen=True, eq=False)
+class GrowBelow:
+    """A task: grow what is below a node from its rows, weights and codes of every partition."""
 
-    counts: list[int]
-    weights: np.ndarray
-    codes: Any
+    settings: dict[str, Any]
+    top: np.ndarray
+    rows: tuple
+
+    @property
+    def n_rows(self) -> int:
+        return sum(len(weights) for weights, _ in self.rows)
+
+    def __call__(self, coordinator: TreeCoordinator) -> tuple[np.ndarray, float]:
+        weights, codes = zip(*self.rows)
+        binned = BinnedMatrix.of_codes(codes, coordinator.bins)
+        return grow_below(binned, np.concatenate(weights), self.top, **self.settings)
 
 
 class PartitionTrees(PartitionPricer):
@@ -225,7 +227,7 @@ class PartitionTrees(PartitionPricer):
             rows.start(weights.weights if own is None else own, question.start)
         else:
             rows.split(*question.splits)
-        parts = [RowsOfNodes(*rows.rows_of(question.closed))] if question.closed else []
+        parts = [rows.rows_of(question.closed)] if question.closed else []
         return rows.totals(), rows.histograms(question.asked), parts
 
     def outputs(self, learners):

@@ -10,7 +10,13 @@ from sklearn.base import clone
 
 from cwboost.families.contract import BindContext, PricingRequest, WeakLearners
 from cwboost.families.outputs import pack_outputs
-from cwboost.families.partitioned import Chosen, ChosenDivision, PartitionContext, PartitionWeights
+from cwboost.families.partitioned import (
+    Chosen,
+    ChosenDivision,
+    PartitionContext,
+    PartitionWeights,
+    Tasks,
+)
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.pricer import candidates_of
 from cwboost.kernels import weight_scales
@@ -403,9 +409,13 @@ class _OnPartitions:
         question = next(conversation)
         while True:
             asked = _pickled(question)
-            summaries = [p.summarise(w, asked) for p, w in zip(self._pricers, own)]
+            if isinstance(asked, Tasks):
+                answer = [task(_pickled(self._coordinator)) for task in asked.tasks]
+            else:
+                summaries = [p.summarise(w, asked) for p, w in zip(self._pricers, own)]
+                answer = self._merged(summaries[:: self._order])
             try:
-                question = conversation.send(self._merged(summaries[:: self._order]))
+                question = conversation.send(answer)
             except StopIteration as end:
                 return end.value
 

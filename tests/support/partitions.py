@@ -42,6 +42,14 @@ class LocalCrew(Crew):
         self.hosts = [Host(chunks[k::n_workers], n_threads=1) for k in range(n_workers)]
         self.sent = self.received = 0
 
+    def share(self, question):
+        tasks = question.tasks
+        dealt = pickle.loads(pickle.dumps(list(enumerate(tasks)), protocol=5))
+        shared = [
+            host.share(dict(dealt[k :: len(self.hosts)])) for k, host in enumerate(self.hosts)
+        ]
+        return [shared[k % len(self.hosts)][k] for k in range(len(tasks))]
+
     def _on_all(self, method, *arguments):
         replies = [getattr(host, method)(*arguments) for host in self.hosts]
         if method == "run":

@@ -2,8 +2,8 @@
 
 The partitions send exact sums of their rows (`NodeRows`); from the sums over all partitions,
 `GrowingTrees` chooses splits as local growth does (search.pyx, nodes.pyx). What is below a node
-whose rows take few bytes grows where the sums are merged, from these rows: the partitions send them
-once, in place of sums for each of the levels. The trees are the same.
+whose rows take few bytes grows in one place, from these rows: the partitions send them once, in
+place of sums for each of the levels. The trees are the same.
 """
 
 from cython.parallel cimport prange
@@ -19,7 +19,7 @@ from cwboost._kernels.trees.build cimport (
     divide_rows, push, settle, sum_node, take_rows, write_outputs)
 from cwboost._kernels.trees.draws cimport draw_features, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
-from cwboost._kernels.trees.nodes cimport TreeBatch, split_node, start_tree
+from cwboost._kernels.trees.nodes cimport TreeBatch, join_subtree, split_node, start_tree
 from cwboost._kernels.trees.round cimport Round
 from cwboost._kernels.trees.search cimport may_split, split_of_histogram
 from cwboost._kernels.trees.together cimport grow_subtrees
@@ -162,12 +162,10 @@ cdef class NodeRows:
         return sums[np.arange(most) < n_codes[:, None]]
 
     def rows_of(self, places):
-        """Return the number of rows of each of some nodes, and their weights and codes."""
+        """Return the weights and codes of the rows of each of some nodes."""
         cdef int64_t place
         own = [slice(self.nodes[place].start, self.nodes[place].end) for place in places]
-        rows, weights = (np.concatenate([every[rows] for rows in own])
-                         for every in (self.rows, self.weights))
-        return [rows.stop - rows.start for rows in own], weights, self.binned.codes_of(rows)
+        return [(self.weights[rows], self.binned.codes_of(self.rows[rows])) for rows in own]
 
     def outputs(self, const int64_t[::1] offsets, **fields):
         """Return outputs of trees on all rows, packed, and their cells.
@@ -205,7 +203,7 @@ cdef class NodeRows:
 cdef class GrowingTrees:
     """The nodes of growing trees, level by level, from sums over all partitions.
 
-    While it `is_open`, `ask` names what it needs, which `search` and `grow_below` take. `seeds` are
+    While it `is_open`, `ask` names what it needs, which `search` and `join` take. `seeds` are
     those of the feature draws of each tree. The rows of a node, with weights, are asked for if they
     take up to `fewest_bytes`; up to `most_bytes` at once, unless those of one node take more. The
     settings are those of `TreeGrower`, with max_leaves 0.
@@ -350,38 +348,29 @@ cdef class GrowingTrees:
             n += opened[side].n_goal > 0
         return n
 
-    def grow_below(self, binned, int32_t[::1] rows, double[::1] weights, const int64_t[::1] ends):
-        """Grow what is below the closed nodes that were asked for, from their rows.
-
-        `rows` are all rows of the `BinnedMatrix`, node by node, where those of each node `ends`,
-        and `weights` their rounded weights.
-        """
-        cdef Workspace space = Workspace(
-            self.space.bins, binned, binned.n_threads, self.settings.max_features)
-        space.use(&self.settings)
-        cdef int64_t k, n = ends.shape[0]
-        cdef bint done
-        cdef Round own
-        cdef Frontier tops
-        cdef Rows *lent = <Rows *> resized(NULL, self.batch.n, sizeof(Rows))
-        for k in range(self.batch.n):
-            lent[k].rows, lent[k].weights = &rows[0], &weights[0]
-            lent[k].weight_of = space.rows[0].weight_of
-        for k in range(rows.shape[0] if space.X.indptr != NULL else 0):
-            lent[0].weight_of[rows[k]] = weights[k]
-        self.closed.n -= n
-        del self.places[-n:], self.n_bytes[-n:]
-        tops.nodes, tops.n = self.closed.nodes + self.closed.n, n
+    def tops(self, int64_t n):
+        """Return the closed nodes whose rows `ask` asked for, each as bytes for `grow_below`."""
+        cdef int64_t k
+        cdef uint8_t[:, ::1] out
+        found = np.empty((n, sizeof(Node)), dtype=np.uint8)
+        out = found
         for k in range(n):
-            tops.nodes[k].start, tops.nodes[k].end = ends[k - 1] if k else 0, ends[k]
-        memset(&own, 0, sizeof(Round))
-        own.trees, own.works, own.rows = self.batch.trees, space.work, lent
-        own.n_threads = space.n_threads
-        with nogil:
-            done = grow_subtrees(&own, 0, &tops)
-        free(lent)
-        if not done:
-            raise MemoryError("nodes of growing trees")
+            memcpy(&out[k, 0], self.closed.nodes + self.closed.n - n + k, sizeof(Node))
+        return list(found)
+
+    def join(self, subtrees):
+        """Put what `grow_below` returned for each of these nodes into their trees."""
+        cdef const TreeNode[::1] nodes
+        cdef const Node *top
+        cdef Tree subtree
+        self.closed.n -= len(subtrees)
+        del self.places[-len(subtrees):], self.n_bytes[-len(subtrees):]
+        top = self.closed.nodes + self.closed.n
+        for nodes, total in subtrees:
+            subtree.nodes, subtree.n, subtree.total = <TreeNode *> &nodes[0], len(nodes), total
+            if not join_subtree(self.batch.trees + top.tree, top.index, &subtree):
+                raise MemoryError("nodes of growing trees")
+            top += 1
 
     def finish(self, bint merge):
         """Return the nodes of all trees as `TreeGrower.grow` does, and their edges.
@@ -395,3 +384,41 @@ cdef class GrowingTrees:
             if not settle(self.batch.trees + t, merge):
                 raise MemoryError("nodes of growing trees")
         return self.batch.arrays(), edges
+
+
+def grow_below(binned, double[::1] weights, const uint8_t[::1] top, **settings):
+    """Grow what is below a closed node from its rows, a `BinnedMatrix`, and their rounded weights.
+
+    The node is one of `GrowingTrees.tops`, whose `join` takes the result: nodes, and what the edge
+    of the tree gains.
+    """
+    cdef Settings own = settings
+    cdef Workspace space = Workspace(binned.bins, binned, 1, own.max_features)
+    cdef TreeBatch batch = TreeBatch(1)
+    cdef int32_t[::1] rows = np.arange(len(weights), dtype=np.int32)
+    cdef Node node
+    cdef Rows lent
+    cdef Round grown
+    cdef Frontier tops
+    cdef int64_t k
+    cdef bint done
+    space.use(&own)
+    lent.rows, lent.weights, lent.weight_of = &rows[0], &weights[0], space.rows[0].weight_of
+    for k in range(rows.shape[0] if space.X.indptr != NULL else 0):
+        lent.weight_of[k] = weights[k]
+    memcpy(&node, &top[0], sizeof(Node))
+    node.tree = node.index = 0
+    node.start, node.end = 0, rows.shape[0]
+    start_tree(batch.trees, &node)
+    batch.trees[0].total = 0
+    tops.nodes, tops.n = &node, 1
+    memset(&grown, 0, sizeof(Round))
+    grown.trees, grown.works, grown.rows, grown.n_threads = batch.trees, space.work, &lent, 1
+    with nogil:
+        done = grow_subtrees(&grown, 0, &tops)
+    if not done:
+        raise MemoryError("nodes of growing trees")
+    nodes = np.empty(batch.trees[0].n, NODE)
+    cdef TreeNode[::1] out = nodes
+    memcpy(&out[0], batch.trees[0].nodes, batch.trees[0].n * sizeof(TreeNode))
+    return nodes, batch.trees[0].total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,13 @@ from cwboost.families.contract import (
     WeakLearnerFamily,
 )
 from cwboost.families.discovery import resolve_weak_learner
-from cwboost.families.partitioned import Chosen, Coordinator, PartitionedFamily, PartitionPricer
+from cwboost.families.partitioned import (
+    Chosen,
+    Coordinator,
+    PartitionedFamily,
+    PartitionPricer,
+    Tasks,
+)
 from cwboost.families.sealing.pricer import SealedPricer, bind_family
 from cwboost.support.types import Matrix
 
@@ -213,11 +220,20 @@ def _addressed(name, conversation):
     """Hold the conversation of one family, whose name goes with questions and summaries."""
     question = next(conversation)
     while True:
-        _, *summary = yield name, question
+        if isinstance(question, Tasks):
+            tasks = [partial(_of_member, name, task) for task in question.tasks]
+            answer = yield Tasks(tasks, question.costs)
+        else:
+            _, *summary = yield name, question
+            answer = tuple(summary)
         try:
-            question = conversation.send(tuple(summary))
+            question = conversation.send(answer)
         except StopIteration as end:
             return end.value
+
+
+def _of_member(name, task, coordinator: MixedCoordinator):
+    return task(coordinator.coordinators[name])
 
 
 class MixedPartition(PartitionPricer):

@@ -10,7 +10,7 @@ from models import context
 
 from cwboost import StumpFamily
 from cwboost.families import tree_partitions
-from cwboost.families.partitioned import PartitionContext, PartitionWeights
+from cwboost.families.partitioned import PartitionContext, PartitionWeights, Tasks
 from cwboost.kernels import weight_scales
 
 N, D, K = 2_500, 9, 3
@@ -58,6 +58,9 @@ def together(family, X, weights, known, divides=False):
             learners = end.value.learners
             found = [(p.outputs(learners), p.cells(learners)) for p in pricers]
             return end.value, parts, found
+        if isinstance(question, Tasks):
+            answer = [task(coordinator) for task in question.tasks]
+            continue
         replies = [pricer.summarise(own, question) for pricer, own in zip(pricers, given)]
         answer = coordinator.merge(coordinator.merge(*replies[:2]), replies[2])
 
@@ -75,7 +78,7 @@ def test_trees_of_partitions_are_those_of_one_machine(monkeypatch, kind, setting
     one, many = (context(K, seed) for _ in range(2))
     pricer = family.bind(X, one)
     alone = pricer.price(weights)
-    with patch.object(tree_partitions, "_grow_below", wraps=tree_partitions._grow_below) as rows:
+    with patch.object(tree_partitions, "grow_below", wraps=tree_partitions.grow_below) as rows:
         chosen, parts, here = together(family, X, weights, many)
     assert rows.called == (fewest > 0)
     assert len(alone.learners.trees.feature) > 3 * K
