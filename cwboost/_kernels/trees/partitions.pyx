@@ -29,6 +29,10 @@ from cwboost._kernels.trees.workspace cimport Workspace
 
 from cwboost._kernels.trees.nodes import NODE
 
+cdef enum:
+    ROWS_AT_ONCE = 1 << 14  # whose codes a cache holds while they go down a tree; whole bytes
+
+
 cdef struct Open:
     # A node that waits for its split, with the bytes that its rows take.
     Node node
@@ -173,13 +177,16 @@ cdef class NodeRows:
         The fields are arrays, see `TreeLearners` and `TreeNode`; for the cells see
         `TreeGrower.grow`.
         """
-        cdef int64_t t, n_trees = offsets.shape[0] - 1
+        cdef int64_t t, i, n_trees = offsets.shape[0] - 1, n_rows = self.space.X.n_rows
+        # Of a sparse matrix, a part of the rows costs as much as all.
+        cdef int64_t step = n_rows if self.space.X.codes == NULL else ROWS_AT_ONCE
+        cdef int64_t n_parts = (n_rows + step - 1) // step
         cdef int n_threads = self.space.n_threads
         cdef bint failed = False
         cdef TreeBatch batch = TreeBatch(n_trees)
         cdef Tree *tree
-        packed = np.empty((n_trees, (self.space.X.n_rows + 7) // 8), dtype=np.uint8)
-        cells = np.full((n_trees, self.space.X.n_rows), -1, dtype=np.int32)
+        packed = np.empty((n_trees, (n_rows + 7) // 8), dtype=np.uint8)
+        cells = np.full((n_trees, n_rows), -1, dtype=np.int32)
         nodes = np.zeros(offsets[n_trees], NODE)
         for name, values in fields.items():
             nodes[name] = values
@@ -191,10 +198,11 @@ cdef class NodeRows:
             tree.n = offsets[t + 1] - offsets[t]
             tree.nodes = <TreeNode *> resized(tree.nodes, tree.n, sizeof(TreeNode))
             memcpy(tree.nodes, &own[offsets[t]], tree.n * sizeof(TreeNode))
-        for t in prange(n_trees, nogil=True, num_threads=n_threads, schedule="dynamic"):
+        for i in prange(n_trees * n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
             failed |= not write_outputs(
-                self.space.work + omp_get_thread_num(), batch.trees + t, 0, self.space.X.n_rows,
-                &out[t, 0], &cell[t, 0])
+                self.space.work + omp_get_thread_num(), batch.trees + i // n_parts,
+                step * (i % n_parts), min(n_rows, step * (i % n_parts + 1)),
+                &out[i // n_parts, 0], &cell[i // n_parts, 0])
         if failed:
             raise MemoryError("scratch memory of the trees")
         return packed, cells
