@@ -31,10 +31,10 @@ from cwboost.support.types import Matrix
 CODES = 256
 """Bins of a feature, missing values included."""
 
-FEWEST_BYTES = 2**22
+FEWEST_BYTES = 2**21
 """Bytes of a node's rows that are worth further exchanges: fewer take less time than these."""
 
-MOST_BYTES = 2**25
+MOST_BYTES = 2**26
 """Bytes of rows that the client holds at a time."""
 
 
