@@ -17,6 +17,7 @@ from importlib import import_module
 from cwboost import __version__, commands
 from cwboost.commands import CommandError, refuse_overwriting
 from cwboost.commands._streams import place_of_results, silence, standard_streams
+from cwboost.families.plugin_loading import run_plugin_file
 
 EPILOG = """\
 A first model from a file with a header line and the label in the last column:
@@ -39,7 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     found = (module.name for module in pkgutil.iter_modules(commands.__path__))
     names = sorted(name for name in found if not name.startswith("_"))
     # Import only the module that runs, or all modules for the help.
-    chosen = next((arg for arg in argv if not arg.startswith("-")), None)
+    others = _with_plugins(argparse.ArgumentParser(add_help=False)).parse_known_args(argv)[1]
+    chosen = next((arg for arg in others if not arg.startswith("-")), None)
     modules = {
         name: import_module(f"cwboost.commands.{name}") if chosen in (None, name) else None
         for name in names
@@ -52,6 +54,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(modules[args.command], args, results)
 
 
+def _with_plugins(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Add the option that names files of plugins."""
+    text = "Python file whose classes register themselves by cwboost.register_family; repeatable"
+    parser.add_argument("--plugin", action="append", default=[], metavar="FILE", help=text)
+    return parser
+
+
 def _run(module, args, results) -> int:
     """Run a sub-command whose results go to a stream, None if it is closed; return its status."""
     name = f"cwboost {args.command}"
@@ -62,6 +71,8 @@ def _run(module, args, results) -> int:
         refuse_overwriting(args, args.called)
         # Only results may reach stdout: what plugins and other libraries print goes to stderr.
         with contextlib.redirect_stdout(sys.stderr):
+            for path in args.plugin:
+                run_plugin_file(path)
             status = module.run(args)
         if results is not None:
             results.flush()
@@ -94,7 +105,9 @@ def _parser(modules) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"cwboost {__version__}")
-    parser.add_argument("--traceback", action="store_true", help="show the traceback of an error")
+    _with_plugins(parser).add_argument(
+        "--traceback", action="store_true", help="show the traceback of an error"
+    )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, module in modules.items():
         text = inspect.getdoc(module) if module else ""

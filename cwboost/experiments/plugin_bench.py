@@ -7,6 +7,7 @@ from time import process_time
 import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
@@ -50,14 +51,22 @@ def bench_plugin(plugin: Plugin, rounds: int, init: str | None = None) -> Iterat
         rows = np.random.default_rng(0).permutation(len(bunch.target))[:MOST_ROWS]
         X, y = bunch.data[rows], bunch.target[rows]
         categorical = np.flatnonzero(bunch.get("is_categorical", [])).tolist()
+        title = f"{name}: {len(y):,} examples, a quarter of them for the test, {N_SPLITS} splits"
+        if not _takes_gaps(plugin) and np.isnan(np.sum(X)):
+            X = SimpleImputer(strategy="most_frequent", keep_empty_features=True).fit_transform(X)
+            title += "; gaps are filled by the most frequent value, since the plugin takes none"
         models = _models(plugin, rounds, init)
         for model in models.values():
             model.set_params(categorical_features=categorical)
-        yield f"{name}: {len(y):,} examples, a quarter of them for the test, {N_SPLITS} splits"
+        yield title
         try:
             yield f"{_table(models, X, y)}\n"
         except ValueError as error:
             yield f"{plugin!r} refuses: {error}\n"
+
+
+def _takes_gaps(plugin: Plugin) -> bool:
+    return not isinstance(plugin, WeakLearnerFamily) or plugin.capabilities.missing_values
 
 
 def _models(plugin: Plugin, rounds: int, init: str | None) -> dict[str, CWBoostClassifier]:

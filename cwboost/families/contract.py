@@ -433,6 +433,10 @@ class WeakLearnerFamily(BaseEstimator, ABC):
     def capabilities(self) -> Capabilities:
         """Return what the family can do with its present hyper-parameters."""
 
+    def members(self) -> Sequence[WeakLearnerFamily]:
+        """Return the families of a mixture, and the family alone if it is none."""
+        return (self,)
+
     @abstractmethod
     def bind(self, X: Matrix, context: BindContext) -> Pricer:
         """Check the hyper-parameters and prepare the training matrix (sort, bin) once.

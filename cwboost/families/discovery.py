@@ -166,16 +166,23 @@ def check_capabilities(
             f"is needed because X contains {contains}; impute it, for example with "
             "sklearn.impute.SimpleImputer, or use another weak learner"
         )
-    declared = family.capabilities
-    lacking = [capability for capability in needed if not getattr(declared, capability)]
-    if lacking:
+    members = family.members()
+    for member in members:
+        declared = member.capabilities
+        lacking = [capability for capability in needed if not getattr(declared, capability)]
+        if not lacking:
+            continue
         able = sorted(
             repr(record.name)
             for record in WEAK_LEARNERS.all()
-            if record.state == "loaded" and set(lacking) <= set(record.capabilities)
+            # A mixture has what its members have.
+            if record.state == "loaded"
+            and record.plugin_class.members is WeakLearnerFamily.members
+            and set(lacking) <= set(record.capabilities)
         )
+        where = " of the mixture" if len(members) > 1 else ""
         raise ValueError(
-            f"weak learner {family.name!r} ({family!r}) lacks a capability: "
+            f"weak learner {member.name!r} ({member!r}){where} lacks a capability: "
             f"{'; '.join(f'{capability} {needed[capability]}' for capability in lacking)}. "
             f"Registered families with {' and '.join(lacking)}: {', '.join(able) or 'none'}."
         )

@@ -7,12 +7,15 @@ Environment:
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 
 import pluggy
 
@@ -84,6 +87,21 @@ def describe_error(error: BaseException) -> str:
     except Exception:
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def run_plugin_file(path: str) -> None:
+    """Run a Python file, whose classes register themselves (`cwboost.register_family`)."""
+    name = Path(path).stem
+    if not path.endswith(".py") or name in sys.modules:
+        raise ValueError(f"plugin must be a Python file of a new module name, got {path!r}")
+    # Under its own name, as if a program had imported it: pickle looks there.
+    spec = importlib.util.spec_from_file_location(name, path)
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
 
 
 def normalise(name: str) -> str:

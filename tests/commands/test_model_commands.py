@@ -1,6 +1,7 @@
 """``cwboost inspect``, ``evaluate`` and ``export``: what they say of a saved model."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -214,10 +215,29 @@ def test_a_plugin_is_compared_with_the_default(name, others, monkeypatch, capsys
     assert "One and two threads give the same bits." in out
 
 
-def test_a_set_that_a_plugin_refuses_is_named(monkeypatch, capsys):
+def test_gaps_are_filled_for_a_plugin_that_takes_none(monkeypatch, capsys):
     monkeypatch.setattr(plugin_bench, "SETS", {"ANNEALING": plugin_bench.SETS["ANNEALING"]})
+    monkeypatch.setattr(plugin_bench, "N_SPLITS", 2)
     assert main(["plugins", "bench", "projection", "--rounds", "2"]) == 0
-    assert "refuses: weak learner 'projection'" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "gaps are filled by the most frequent value" in out and "refuses" not in out
+
+
+def test_a_plugin_may_be_a_file(tmp_path, monkeypatch, capsys):
+    """It is registered under its name, for every sub-command."""
+    monkeypatch.setattr(WEAK_LEARNERS, "_registered", dict(WEAK_LEARNERS._registered))
+    path = tmp_path / "a_first_plugin.py"
+    path.write_text(
+        "import cwboost\n\n\n@cwboost.register_family\nclass First(cwboost.StumpFamily):\n"
+        "    name = 'first'\n"
+    )
+    assert main(["--plugin", str(path), "plugins", "check", "first"]) == 0
+    assert "First() passes" in capsys.readouterr().out
+    assert main(["--plugin", str(tmp_path / "absent.py"), "plugins"]) == 1
+    assert "absent.py" in capsys.readouterr().err
+    assert main(["--plugin", "numpy.py", "plugins"]) == 1
+    assert "must be a Python file of a new module name" in capsys.readouterr().err
+    del sys.modules["a_first_plugin"]
 
 
 def test_bits_are_compared(monkeypatch):

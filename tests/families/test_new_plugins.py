@@ -3,6 +3,7 @@
 `project/test_fresh_environment.py` installs what it writes.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from attack_plugins import planted
 from models import paper
 from plugin_folder import write_distribution
 
+import cwboost
 from cwboost import ProjectionFamily, get_include
 from cwboost.commands._plugin_writer import TEMPLATES, write_plugin
 from cwboost.families import discovery
@@ -90,3 +92,14 @@ def test_directions_by_the_weights_beat_random_ones(vowel):
     model, random = (paper(family, n_estimators=12).fit(X[:528], y[:528]) for family in families)
     assert model.history_["objective"][-1] < random.history_["objective"][-1]
     assert model.score(X[:528], y[:528]) > 0.9 and model.score(X[528:], y[528:]) > 0.3
+
+
+def test_the_code_of_the_tutorial_runs(register, vowel, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    register(planted(EASY).Acme)
+    text = (ROOT / "docs/plugins/tutorial.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    X, y = vowel
+    names = {"X": X, "y": y, "cwboost": cwboost, "CWBoostClassifier": cwboost.CWBoostClassifier}
+    exec(code, names)
+    assert names["clf"].score(X, y) > 0.9

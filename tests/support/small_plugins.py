@@ -75,3 +75,16 @@ class Neighbours(cwboost.InitModel):
                 return None, None  # boosting starts from zero
             scores[own] = FittedNeighbours(X[rest], votes[rest]).scores(X[own])
         return FittedNeighbours(X, votes), scores
+
+
+class Bushes(cwboost.TreeFamily):
+    """Trees of a depth that a default fit chooses by the data."""
+
+    name = "bushes"
+    api_version = 1
+
+    def __init__(self, max_depth=3):
+        super().__init__(max_depth)
+
+    def candidates(self, size):
+        return [Bushes(depth) for depth in (2, 6)]

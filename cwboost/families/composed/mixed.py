@@ -79,7 +79,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         params = super().get_params(deep=False)
         if deep:
             try:
-                members = self._members()
+                members = self.members()
             except (TypeError, ValueError):
                 return params  # `bind` reports what is wrong with the families.
             for name, member in zip(_labels(members), members):
@@ -92,7 +92,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         nested = {key: value for key, value in params.items() if "__" in key}
         super().set_params(**own)
         if nested:
-            members = self._members()
+            members = self.members()
             by_label = dict(zip(_labels(members), members))
             for key, value in nested.items():
                 label, _, name = key.partition("__")
@@ -107,35 +107,35 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
 
     @property
     def capabilities(self) -> Capabilities:
-        members = [vars(member.capabilities) for member in self._members()]
+        members = [vars(member.capabilities) for member in self.members()]
         common = {name: min(member[name] for member in members) for name in members[0]}
         # The best learner is chosen per class: none is shared, even if all families could.
         return Capabilities(**common | {"divides": False})
 
     def bind(self, X: Matrix, context: BindContext) -> MixedPricer:
-        members = self._members()
+        members = self.members()
         pricers = [bind_family(member, X, context) for member in members]
         return MixedPricer(dict(zip(_labels(members, PART), pricers)))
 
     @property
     def asks_once(self) -> bool:
-        return all(isinstance(m, PartitionedFamily) and m.asks_once for m in self._members())
+        return all(isinstance(m, PartitionedFamily) and m.asks_once for m in self.members())
 
     def check_partitioned(self) -> None:
-        check_members(self._members())
+        check_members(self.members())
 
     def describe(self, X: Matrix) -> list:
-        return [member.describe(X) for member in self._members()]
+        return [member.describe(X) for member in self.members()]
 
     def coordinator(self, descriptions: list, context: BindContext) -> Coordinator:
-        members = self._members()
+        members = self.members()
         coordinators = [
             member.coordinator([own[k] for own in descriptions], context)
             for k, member in enumerate(members)
         ]
         return MixedCoordinator(dict(zip(_labels(members, PART), coordinators)))
 
-    def _members(self) -> list[WeakLearnerFamily]:
+    def members(self) -> list[WeakLearnerFamily]:
         families = self.families
         if not isinstance(families, (list, tuple)) or not families:
             raise ValueError(

@@ -19,7 +19,9 @@ class FittedAcme(cwboost.FittedInit):
         self.means = means
 
     def scores(self, X: Any, n_threads: int = 1) -> np.ndarray:
-        distances: np.ndarray = ((filled(X)[:, None] - self.means) ** 2).sum(axis=2)
+        dense = filled(X)
+        by_class = [((dense - mean) ** 2).sum(axis=1) for mean in self.means]
+        distances: np.ndarray = np.stack(by_class, axis=1)
         return -distances
 
     def arrays(self) -> dict[str, np.ndarray]:
