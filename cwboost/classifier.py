@@ -75,10 +75,11 @@ class CWBoostClassifier(BoostingClassifier):
         frame with text, bools or a categorical dtype, None takes none. Categories may be text,
         numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
     category_encoding : {"auto", "rank", "target"}, default="auto"
-        What weak learners compare of a column of three categories or more: its rank by frequency
+        What weak learners compare of a column of ten categories or more: its rank by frequency
         ("rank"), or the shares of the classes among the rows of the category ("target"), shrunk to
         those of all rows and, for a training row, without its own label (cross-fitted, by `groups`
-        and `cv`). Missing and unknown categories get the shares of all.
+        and `cv`). Missing and unknown categories get the shares of all. "auto" takes the one whose
+        holdout run ends lower, and ranks where no holdout run chooses the number of rounds.
     monotonic_cst : array-like or dict, default=None
         1, -1 or 0 per column: the score of the second of two classes never falls, or never rises,
         with it. By class: an array (n_classes, n_features), or a dict of dicts by label. Missing

@@ -16,8 +16,8 @@ from cwboost.families.arrays import check_arrays
 from cwboost.support.lazy import made_once
 from cwboost.support.weights import effective_size
 
-FEWEST_CATEGORIES = 3
-"""Categories of a column that gets statistics: the rank of two says as much."""
+FEWEST_CATEGORIES = 10
+"""Categories of a column that gets statistics: a few thresholds on ranks tell fewer apart."""
 
 MOST_SHARES = 8
 """Shares per column. More classes are put together, in random halves of all, as codes of shared

@@ -30,8 +30,8 @@ from cwboost.families.registry import WEAK_LEARNERS
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(240, 4))
-X[:, 3] = rng.integers(0, 6, 240)
-Y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 3] > 3)]
+X[:, 3] = rng.integers(0, 12, 240)
+Y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 3] > 7)]
 GAPS = np.where(rng.random(X.shape) < 0.05, np.nan, X)
 CATEGORIES = {"categorical_features": [3]}
 SHARES = CATEGORIES | {"category_encoding": "target"}

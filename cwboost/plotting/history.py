@@ -53,7 +53,7 @@ def plot_history(classifier, what: str = "error", *, ax=None):
 
 
 def plot_holdout(classifier, *, ax=None):
-    """Plot the log loss of the holdout runs that chose the start and the number of rounds.
+    """Plot the log loss of the holdout runs that chose the training and the number of rounds.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def plot_holdout(classifier, *, ax=None):
     Returns
     -------
     matplotlib Axes
-        One curve per start that was tried, the kernel model or zero; a point marks what the
-        training was to match. Rounds are those of the training: holdout runs take longer steps.
+        One curve per candidate that was tried, by its start and what it changes; a point marks what
+        the training was to match. Rounds are those of the training: holdout runs take longer steps.
     """
     plan = getattr(classifier, "plan_", None)
     if plan is None or not plan.curves:
@@ -78,7 +78,7 @@ def plot_holdout(classifier, *, ax=None):
     for name, curve in plan.curves.items():
         rounds = curve.length / plan.learning_rate
         (line,) = ax.plot(rounds, curve.loss)
-        entries.append((line, f"from {name}"))
+        entries.append((line, name))
         if curve is plan.curve:
             kept = rounds[curve.kept], curve.kept_loss
             label = f"kept: {kept[1]:.4g} after {kept[0]:.0f} rounds"

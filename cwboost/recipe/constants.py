@@ -25,9 +25,9 @@ LONGEST_STEP = 0.3
 """The learning rate of holdout runs, if that of the training is less: it finds as good a number of
 rounds in a third of those of the default. Also the largest that a time limit makes of steps."""
 
-LONG = 10.0
-"""Least length of the best training for which other families are tried, such as deeper trees: where
-noise soon ends training, these are no better."""
+LEAST_GAIN = 0.01
+"""Share of the holdout log loss by which a candidate must be lower than the one before it: among
+equals, the simpler is taken."""
 
 PATIENCE, LEAST_FALL = 3.6, 0.01
 """A holdout run ends when rounds of this sum of learning rates have lowered the log loss by less

@@ -124,10 +124,9 @@ class Plan:
     values `Cs` of C, ascending, of which the last is that of the model; `path` has the points of
     the holdout run that chose it, if there was one. It starts from the
     init model of the name `init`, None for zero, compares categories by the `encoding`, and stops
-    early by the `metric`, if there is one.
-    `scale` is the factor of the scores in the softmax of the probabilities, unless examples left
-    out fit it. `curves` are the holdout runs by the init model that they start from: its name, or
-    "zero" for none.
+    early by the `metric`, if there is one. `scale` is the factor of the scores in the softmax of
+    the probabilities, unless examples left out fit it. `curves` are the holdout runs of all
+    candidates, by `name`, of which the `leader` was taken.
     """
 
     family: WeakLearnerFamily
@@ -138,14 +137,24 @@ class Plan:
     encoding: str = "rank"
     metric: Metric | None = None
     curves: Mapping[str, HoldoutCurve] = field(default_factory=dict, repr=False)
+    leader: str | None = None
     Cs: tuple[float, ...] = ()
     path: HoldoutPath | None = field(default=None, repr=False)
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def curve(self) -> HoldoutCurve | None:
-        """The holdout run from the start that was taken; None if there was none."""
-        return self.curves.get(self.init or "zero")
+        """The holdout run of the candidate that was taken; None if there was none."""
+        return None if self.leader is None else self.curves[self.leader]
+
+    def name(self, family: WeakLearnerFamily) -> str:
+        """Return the name of the candidate: its start, and what is not rank and `family`."""
+        parts = [self.init or "zero"]
+        if self.encoding != "rank":
+            parts.append("target statistics")
+        if self.family.get_params() != family.get_params():
+            parts.append(repr(self.family))
+        return ", ".join(parts)
 
     def without_calibrations(self) -> Plan:
         """Return what is worth keeping after a fit."""

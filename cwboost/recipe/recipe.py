@@ -5,9 +5,11 @@ examples has next to no weight, on small data a few such trainings together. `de
 parameters and what a bench measures; nothing else of the data decides.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, isfinite
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -60,12 +62,11 @@ def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
             why, few = "nothing that could be left out measures more", at.FEWEST_ROUNDS
             plan = plan.because("n_rounds", why, n_rounds=min(plan.n_rounds, few))
         return start, plan
-    plan = replace(plan, curves={plan.init or "zero": curve})
+    name = plan.name(wanted.family)
+    plan = replace(plan, curves={name: curve}, leader=name)
     if chooses_rounds:
-        if bench.previous is None:
-            if wanted.chooses_init and start.base is not None:
-                start, plan = _better_start(bench, start, plan, for_runs)
-            plan = _better_family(bench, start, plan, for_runs)
+        if bench.previous is None and not curve.is_cut:
+            start, plan = _race(wanted, bench, start, plan, for_runs)
         plan = _with_rounds(plan, wanted.learning_rate is None, clock.left)
     if not fits_scale:
         return start, plan
@@ -172,37 +173,33 @@ def _given_start(wanted: Parameters, bench) -> tuple[Start, str]:
     return start, why
 
 
-def _better_start(bench, start: Start, plan: Plan, clock: Clock) -> tuple[Start, Plan]:
-    """Return the start and the plan: from zero if that holdout run ends lower.
+def _race(wanted: Parameters, bench, start: Start, plan: Plan, clock: Clock) -> tuple[Start, Plan]:
+    """Return the start and the plan of the candidate whose holdout run ends lowest.
 
-    Trees may have to undo what the base scores get wrong.
+    A challenger differs from the leader in one choice, and takes its place if it ends lower by
+    `LEAST_GAIN`. All runs leave out the same examples and share bins and draws. One that falls too
+    slowly to reach the leader ends early.
     """
-    from_zero = holdout_curve(bench, Start(), plan, True, clock)
-    if from_zero is None:
-        return start, plan
-    plan = replace(plan, curves={**plan.curves, "zero": from_zero})
-    before, after = plan.curve.kept_loss, from_zero.kept_loss
-    losses = f"holdout log loss {before:.4g}, {after:.4g} from zero"
-    if after >= before:
-        return start, plan.because("init", losses)
-    return Start(), plan.because("init", losses, init=None)
-
-
-def _better_family(bench, start: Start, plan: Plan, clock: Clock) -> Plan:
-    """Return the plan: with a candidate of the family if that holdout run ends lower.
-
-    Where few rounds are best, deeper trees would fit noise, and are not tried.
-    """
-    families = bench.candidates if plan.curve.kept_length >= at.LONG else ()
-    for family in families:
-        curve = holdout_curve(bench, start, replace(plan, family=family), True, clock)
-        if curve is None or curve.is_cut:
-            break
-        before, after = plan.curve.kept_loss, curve.kept_loss
-        plan = plan.because("family", f"holdout log loss {before:.4g}, {after:.4g} with {family!r}")
-        if after < before:
-            plan = replace(plan, family=family, curves={**plan.curves, plan.init or "zero": curve})
-    return plan
+    changes: dict[str, Sequence[Any]] = {
+        "encoding": ["target"] if wanted.category_encoding is None and bench.has_statistics else [],
+        "init": [None] if wanted.chooses_init and start.base is not None else [],
+        "family": bench.candidates,
+    }
+    for what, values in changes.items():
+        for value in values:
+            own, leading = (Start() if what == "init" else start), plan.curve
+            challenger = replace(plan, **{what: value})
+            goal = leading.kept_loss
+            curve = holdout_curve(bench, own, challenger, True, clock, goal)
+            if curve is None or curve.is_cut:
+                return start, plan
+            name = challenger.name(wanted.family)
+            reason = f"holdout log loss {goal:.4g}, {curve.kept_loss:.4g} with {name}"
+            curves = {**plan.curves, name: curve}
+            if curve.kept_loss < (1.0 - at.LEAST_GAIN) * goal:
+                start, plan = own, replace(challenger, leader=name)
+            plan = plan.because(what, reason, curves=curves)
+    return start, plan
 
 
 def _with_rounds(plan: Plan, may_change_steps: bool, seconds_left: float) -> Plan:
@@ -224,11 +221,12 @@ def _with_rounds(plan: Plan, may_change_steps: bool, seconds_left: float) -> Pla
 
 
 def holdout_curve(
-    bench, start: Start, plan: Plan, chooses_rounds: bool, clock: Clock
+    bench, start: Start, plan: Plan, chooses_rounds: bool, clock: Clock, goal: float = np.inf
 ) -> HoldoutCurve | None:
     """Return what a holdout run from a start finds, None if there can be none.
 
-    Its steps are longer than those of the training, and its rounds fewer accordingly.
+    It is to end below the `goal`. Its steps are longer than those of the training, and its rounds
+    fewer accordingly.
     """
     if clock.left <= 0:
         return None
@@ -239,18 +237,24 @@ def holdout_curve(
         if run is None:
             return None
         patience = ceil(at.PATIENCE / longer) if chooses_rounds else None
-        return follow(run, most, longer, patience, clock)
+        return follow(run, most, longer, patience, clock, goal)
 
 
 def follow(
-    run: HoldoutRun, most: int, rate: float, patience: int | None, clock: Clock
+    run: HoldoutRun,
+    most: int,
+    rate: float,
+    patience: int | None,
+    clock: Clock,
+    goal: float = np.inf,
 ) -> HoldoutCurve | None:
     """Do up to `most` rounds of a holdout run; return its curve, None if no round could be done.
 
     With `patience`, the run ends when this number of rounds has lowered the log loss too little,
     and the training is to reach the last round that is close to the lowest one, by what has been
-    learned if that is little. Without, it is to reach the last round. The limit of the clock cuts
-    the run.
+    learned if that is little; the run also ends when the log loss is further from the `goal` than
+    twice what these rounds have lowered it. Without, it is to reach the last round. The limit of
+    the clock cuts the run.
     """
     began, best, kept, kept_scores, due = perf_counter(), [np.inf], 0, None, 1
     of_shares = loss_of_shares(run.y, run.weight, run.unseen)
@@ -290,7 +294,9 @@ def follow(
         if losses[-1] <= best[-1] + LOGLOSS.tolerance * min(best[-1], learnt):
             kept, kept_scores = len(losses) - 1, scores
         waits = patience if learnt > at.LITTLE_LEARNT * of_shares else at.ON_PLATEAU * patience
-        if best[-1] >= (1.0 - at.LEAST_FALL) * best[-waits - 1 :][0]:
+        before = best[-waits - 1 :][0]
+        is_behind = best[-1] - goal > 2.0 * (before - best[-1])
+        if is_behind or best[-1] >= (1.0 - at.LEAST_FALL) * before:
             break
     if not run.n_rounds:
         return None

@@ -185,11 +185,11 @@ def test_a_holdout_run_takes_longer_steps_and_fewer_rounds(rate):
     y, asked = np.arange(60) % 3, []
     run = fake_run(lambda n: np.eye(3)[y], y)
 
-    def holdout(family, start, longer):
+    def holdout(family, start, longer, encoding):
         asked.append(longer)
         return nullcontext(run)
 
-    plan = SimpleNamespace(family=None, learning_rate=rate, n_rounds=40)
+    plan = SimpleNamespace(family=None, learning_rate=rate, n_rounds=40, encoding="rank")
     bench = SimpleNamespace(holdout=holdout)
     curve = recipe.holdout_curve(bench, None, plan, False, Clock(0.0))
     (longer,) = asked
@@ -219,8 +219,8 @@ def test_the_data_choose_the_depth():
     noise, steps = rng.integers(0, 2, 1500), np.floor(5 * X[:, :2]).sum(axis=1).astype(int) % 2
     deep, shallow = (default(init=None).fit(X, y) for y in (steps, noise))
     assert (deep.family_.max_depth, shallow.family_.max_depth) == (9, "auto")
-    assert "with TreeFamily(max_depth=9)" in deep.plan_.reasons["family"]
-    assert shallow.plan_.reasons["family"] == "given"  # noise ends training soon
+    assert "with zero, TreeFamily(max_depth=9)" in deep.plan_.reasons["family"]
+    assert "with zero, TreeFamily(max_depth=9)" in shallow.plan_.reasons["family"]
     found = {"n_estimators": deep.n_iter_, "learning_rate": deep.learning_rate_}
     same(deep, default(weak_learner=TreeFamily(9), init=None, **found).fit(X, steps), X)
     # Only with the number of rounds; a training that goes on keeps it.
@@ -230,6 +230,29 @@ def test_the_data_choose_the_depth():
     later = deep.set_params(**more).fit(X, steps)
     assert later.family_.max_depth == 9 and not np.array_equal(later.decision_function(X), before)
     np.testing.assert_array_equal([*later.staged_decision_function(X)][-6], before)
+
+
+def test_the_data_choose_how_categories_are_compared():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 150, 1500), rng.normal(size=1500)])
+    y = rng.integers(0, 3, 150)[X[:, 0].astype(int)]
+    noise = rng.integers(0, 3, 1500)
+    for labels, encoding in ((y, "target"), (noise, "rank")):
+        plan = default(init=None, categorical_features=[0]).fit(X, labels).plan_
+        assert plan.encoding == encoding and {"zero", "zero, target statistics"} <= set(plan.curves)
+        assert plan.leader in plan.curves and "holdout log loss" in plan.reasons["encoding"]
+    given = default(init=None, categorical_features=[0], category_encoding="rank").fit(X, y)
+    assert given.plan_.encoding == "rank" and given.plan_.reasons["encoding"] == "given"
+
+
+def test_a_candidate_that_falls_too_slowly_ends_early():
+    y = np.arange(60) % 3
+
+    def curve(goal):
+        run = fake_run(lambda n: np.minimum(n, 500) / 400 * np.eye(3)[y], y)
+        return recipe.follow(run, 1000, 0.1, 36, Clock(0.0), goal)
+
+    assert curve(0.0).length[-1] < curve(np.inf).length[-1] == curve(0.9).length[-1]
 
 
 def test_a_given_scale_is_kept_whoever_decides_on_rounds(halves):
