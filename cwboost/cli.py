@@ -110,7 +110,7 @@ def _parser(modules) -> argparse.ArgumentParser:
     )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, module in modules.items():
-        text = inspect.getdoc(module) if module else ""
+        text = inspect.getdoc(module) or ""  # python -OO leaves docstrings out
         subparser = subparsers.add_parser(
             name,
             help=text.partition("\n")[0].rstrip("."),
