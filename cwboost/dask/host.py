@@ -18,6 +18,7 @@ from cwboost.families.partitioned import Coordinator, PartitionContext
 from cwboost.families.sealing.sample import read_only
 from cwboost.fitted_model import BaseScores
 from cwboost.input.labels import encode_labels
+from cwboost.kernels import usable_threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +182,7 @@ class Host:
 
     def share(self, tasks: dict) -> dict:
         """Return the results of tasks by their numbers, done by the threads of this worker."""
-        with ThreadPoolExecutor(self.n_threads) as pool:
+        with ThreadPoolExecutor(usable_threads(self.n_threads)) as pool:
             results = pool.map(lambda task: task(self.coordinator), tasks.values())
             return dict(zip(tasks, results))
 
