@@ -20,6 +20,7 @@ import leaderboard
 import mutants
 import prediction_sets
 import reproduction
+import small_models
 import thin_models
 import time_to_error
 from peers import figure, report, study_report
@@ -51,6 +52,7 @@ PARTS = {
     "speed": (("speed",), report.measured),
     "solver over L-BFGS-B": (("speed",), report.solver_ratios),
     "thin": (("thin",), thin_models.report),
+    "small models": (("small_models",), small_models.report),
     "clusters": (("clusters",), report.measured),
     "plugins": (("plugins",), example_plugins.report),
     "prediction sets": (("prediction_sets",), prediction_sets.report),

@@ -18,6 +18,7 @@ from cwboost import (
     CWBoostClassifier,
     MultiBoostClassifier,
     SklearnFamily,
+    TreeFamily,
     get_init,
     load_model,
     register_family,
@@ -55,6 +56,13 @@ KINDS = {
     "shares, refitted": lambda: fitted(**SHARES).refit(X[::2], Y[::2]),
     "shares, stopped": partial(fitted, early_stopping=True, **SHARES),
     "stumps": partial(fitted, "stump"),
+    "certified": partial(fitted, "stump", X=GAPS, n_estimators="auto", correction="total"),
+    "certified pairs, shares": partial(
+        fitted, TreeFamily(max_depth=2), correction="total", C=30.0, **SHARES
+    ),
+    "certified, two classes": partial(
+        fitted, "stump", y=Y == "a", correction="total", max_columns=4, **CATEGORIES
+    ),
     "mixed": partial(fitted, ["stump", "tree", "projection"]),
     "scikit-learn": partial(fitted, SklearnFamily()),
     "linear": partial(fitted, SklearnFamily(RidgeClassifier())),

@@ -147,12 +147,10 @@ class Scorecard:
                 f"points_to_double must be a positive number, got {points_to_double!r}"
             )
         unit = log(2.0) / points_to_double
-        tables = [
-            replace(table, points=np.rint(table.points * (self.unit / unit)))
-            for table in self.tables
-        ]
-        constant = np.rint(self.constant * (self.unit / unit))
-        return replace(self, constant=constant, tables=tuple(tables), unit=unit)
+        tables = [_whole(table, self.unit / unit) for table in self.tables]
+        constant = _rounded(self.constant * (self.unit / unit))
+        kept = tuple(table for table in tables if table.points.any())
+        return replace(self, constant=constant, tables=kept, unit=unit)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per row: feature, part, those of a second feature, and the points.
@@ -274,12 +272,36 @@ def _points(box: Box, votes: np.ndarray) -> np.ndarray:
     return values
 
 
+def _rounded(points) -> np.ndarray:
+    """Return whole numbers, zeros without a sign."""
+    return np.rint(points) + 0.0
+
+
+def _whole(table: Table, factor: float) -> Table:
+    """Return a table times a factor in whole points, without ends between equal intervals."""
+    points, axes = _rounded(table.points * factor), []
+    for k, axis in enumerate(table.axes):
+        if axis.ends is not None:
+            along = np.moveaxis(points, k, 0)
+            differs = (along[1:-1] != along[:-2]).reshape(len(axis.ends), -1).any(axis=1)
+            kept = np.flatnonzero(differs)
+            places = [*kept, len(axis.ends), len(axis.ends) + 1]
+            points = np.moveaxis(along[places], 0, k)
+            axis = _intervals(axis.column, axis.ends[kept])
+        axes.append(axis)
+    return Table(tuple(axes), points)
+
+
 def _axis(column: int, boxes, column_of, names, categories) -> Axis:
     """Return the parts of a column that the comparisons of some leaves tell apart."""
     if column in categories:
         return Axis(column, (*map(str, categories[column]), "missing"), None)
     steps = {s[1] for box in boxes for s in box.comparisons if column_of[s[0]] == column}
-    ends = np.array(sorted(t for t in steps if np.isfinite(t)))
+    return _intervals(column, np.array(sorted(t for t in steps if np.isfinite(t))))
+
+
+def _intervals(column: int, ends: np.ndarray) -> Axis:
+    """Return the axis of the intervals between some ends, and of missing values."""
     if not len(ends):
         return Axis(column, ("present", "missing"), ends)
     text = [f"{end:.6g}" for end in ends]

@@ -1,5 +1,7 @@
 """Scorecards: the probabilities of the model from tables of points, for every kind of column."""
 
+from itertools import pairwise
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -75,6 +77,12 @@ def test_whole_points_cost_little(frame):
         whole = card.rounded(points_to_double)
         assert all((table.points == np.rint(table.points)).all() for table in whole.tables)
         assert f"{points_to_double:g} points double the odds" in whole.meaning
+        for table in whole.tables:
+            for k, axis in enumerate(table.axes):
+                along = np.moveaxis(table.points, k, 0)
+                assert axis.ends is None or len(along) == len(axis.ends) + 2
+                if axis.ends is not None and len(axis.ends):
+                    assert all((a != b).any() for a, b in pairwise(along[:-1]))
         costs.append(abs(log_loss(y, whole.predict_proba(X)) - exact))
     assert costs[2] < 1e-3 and costs[2] < costs[0]
     with pytest.raises(ValueError, match="points_to_double must be a positive number, got 0"):

@@ -160,3 +160,31 @@ def test_the_time_limit_cuts_the_run(halves):
 def test_what_is_refused(params, message, halves):
     with pytest.raises(ValueError, match=message):
         certified(**params).fit(*halves[:2])
+
+
+@pytest.mark.parametrize("weak_learner", ["stump", TreeFamily(max_depth=2)], ids=["one", "two"])
+def test_constraints_hold_along_the_path(halves, weak_learner):
+    X, y = halves[0], halves[1] > 0
+    free = certified(weak_learner, interaction_cst="no_interactions").fit(X, y)
+    trees = free.ensemble_.learners.flat_form()
+    for a, b in zip(trees.offsets[:-1], trees.offsets[1:]):
+        assert len(set(trees.feature[a:b].tolist()) - {-1}) <= 1
+    assert free.stop_reason_ in ("gap", "optimal")
+    rising = certified(weak_learner, monotonic_cst=[1, -1] + [0] * 6).fit(X, y)
+    grid = np.tile(X[:50, None], (1, 9, 1))
+    grid[:, :, 0] = np.linspace(X[:, 0].min(), X[:, 0].max(), 9)
+    p = rising.predict_proba(grid.reshape(-1, 8))[:, 1].reshape(50, 9)
+    assert (np.diff(p, axis=1) >= -1e-12).all() and len(rising.plan_.Cs) > 1
+
+
+def test_groups_stay_together_and_weights_are_counts(halves):
+    X, y, *_ = halves
+    twice, groups = np.repeat(np.arange(len(y)), 2), np.repeat(np.arange(len(y)), 2)
+    copies = certified().fit(X[twice], y[twice], groups=groups)
+    # Without groups, copies of the rows left out would be trained on, and C be far too large.
+    assert copies.history_["C"][-1] <= 256.0
+    weighted = certified(C=64.0).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    plain = certified(C=64.0).fit(X, y)
+    np.testing.assert_allclose(weighted.predict_proba(X), plain.predict_proba(X), atol=1e-6)
+    balanced = certified(class_weight="balanced").fit(X[y < 2][:400], y[y < 2][:400])
+    assert balanced.path_["log_loss"].min() < np.log(2)
