@@ -33,7 +33,9 @@ def written_to(tree):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             modes = [a.value for a in node.args if isinstance(a, ast.Constant)]
             writes = any(isinstance(m, str) and m[:1] in "wax" and len(m) < 4 for m in modes)
-            if name in ("write_text", "write_bytes") or (name == "open" and writes):
+            given = getattr(node.args[0], "id", "") if node.args else ""
+            is_figure = name == "savefig" and given != "file"
+            if name in ("write_text", "write_bytes") or (name == "open" and writes) or is_figure:
                 yield node.lineno
 
 

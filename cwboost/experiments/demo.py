@@ -19,6 +19,7 @@ from cwboost import CWBoostClassifier
 from cwboost.datasets import load_annealing, load_pendigits, load_vowel
 from cwboost.support.columns import aligned
 from cwboost.support.extras import extra
+from cwboost.support.files import replacing
 
 SETS = {
     "ANNEALING": (load_annealing, "grades of steel: 25 categories, 6 numbers, gaps"),
@@ -165,4 +166,5 @@ def draw(trained: list[Trained], path: Path) -> None:
         panels[0, k].set_title(f"{dataset}\n{SETS[dataset][1]}", fontsize=10)
     figure.suptitle("Shorter bars are better: default settings, one test per data set")
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix[1:] or None, dpi=130)

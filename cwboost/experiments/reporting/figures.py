@@ -8,6 +8,7 @@ from cwboost.experiments.methods import PRINTED
 from cwboost.experiments.protocols import FIGURES
 from cwboost.experiments.reporting.summary import GROUP, Results, mean
 from cwboost.support.extras import extra
+from cwboost.support.files import replacing
 
 STYLES = {
     "CW": ("#b2182b", "-"),
@@ -53,7 +54,8 @@ def draw_figures(study) -> list:
         study.out.mkdir(parents=True, exist_ok=True)
         for suffix in ("png", "svg"):
             paths.append(study.out / f"{figure}.{suffix}")
-            drawing.savefig(paths[-1], dpi=110)
+            with replacing(paths[-1]) as file:
+                drawing.savefig(file, format=suffix, dpi=110)
     return paths
 
 
