@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from html import escape
 
 import numpy as np
 
@@ -141,6 +142,37 @@ class Plan:
     Cs: tuple[float, ...] = ()
     path: HoldoutPath | None = field(default=None, repr=False)
     reasons: Mapping[str, str] = field(default_factory=dict)
+
+    def sentences(self) -> list[str]:
+        """Return what was decided, a sentence with its reason per decision."""
+        start = "zero" if self.init is None else f"the init model {self.init!r}"
+        encoding = "ranks by frequency" if self.encoding == "rank" else "target statistics"
+        rounds = f"{self.n_rounds} rounds of learning rate {self.learning_rate:.3g}"
+        decided = {
+            "init": f"Boosting starts from {start}",
+            "encoding": f"Categories are {encoding}",
+            "family": f"Weak learners are of {self.family!r}",
+            "C": f"C ends at {self.Cs[-1]:.4g}" if self.Cs else "",
+            "rounds_per_C": "Rounds are not counted beforehand",
+            "place": "Training has a place",
+            "n_rounds": f"Training takes at most {rounds}",
+            "scale": f"Probabilities have the scale {self.scale:.3g} of the scores",
+        }
+        reasons = self.reasons
+        return [f"{what}: {reasons[name]}." for name, what in decided.items() if name in reasons]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def _repr_html_(self) -> str:
+        """Return the sentences as a list, and the holdout runs as a table."""
+        sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences())
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{curve.kept_loss:.4g}</td></tr>"
+            for name, curve in self.curves.items()
+        )
+        table = f"<table><tr><th>holdout run</th><th>log loss</th></tr>{rows}</table>"
+        return f"<ul>{sentences}</ul>{table if rows else ''}"
 
     @property
     def curve(self) -> HoldoutCurve | None:

@@ -150,7 +150,9 @@ def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:
     needed = (clock.seconds - began) * max(1.0, bench.n_examples / at.SAMPLE)
     if needed > at.SHARE_OF_TIME * clock.left:
         return Start(), f"the init model would take about {needed:.2g} of {clock.left:.2g} seconds"
-    reason = f"log loss {loss:.4g} on a sample, {of_shares:.4g} by the class shares"
+    reason = (
+        f"on a sample, {at.DEFAULT_INIT!r} has log loss {loss:.4g}, class shares {of_shares:.4g}"
+    )
     is_worth_it = loss < at.MOST_LOSS_LEFT * of_shares
     return (bench.start(model) if is_worth_it else Start()), reason
 
