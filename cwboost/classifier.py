@@ -350,23 +350,23 @@ class CWBoostClassifier(BoostingClassifier):
         """
         start, task = perf_counter(), fit_task(self, X, y)
         # Read: what was asked for, and the rows, checked and encoded.
-        wanted, previous = Parameters.of(self), previous_fit(self)
+        parameters, previous = Parameters.of(self), previous_fit(self)
         arguments = Arguments(
             X, y, sample_weight, groups, X_val, y_val, sample_weight_val, eval_sets
         )
-        with self._place(arguments, wanted, previous) as place:
+        with self._place(arguments, parameters, previous) as place:
             # Decide: where boosting starts, how long it goes on, and the scale of probabilities.
-            runner = place.decide(Clock(start, wanted.time_limit))
+            runner = place.decide(Clock(start, parameters.time_limit))
             # Train, round by round, and keep what the finished rounds have made.
             runner.train_and_keep(self, start, task)
         return self
 
     def _place(
-        self, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
+        self, arguments: Arguments, parameters: Parameters, previous: PreviousFit | None
     ) -> Place:
         """Return the place of the fit: this machine, with the examples checked and encoded."""
         known = None if previous is None else previous.schema.categories
-        return OneMachine(self._learn(arguments, known), wanted, previous)
+        return OneMachine(self._learn(arguments, known), parameters, previous)
 
     # ---------------------------------------------------------------- after training
 
@@ -472,7 +472,7 @@ class CWBoostClassifier(BoostingClassifier):
         """
         check_is_fitted(self)
         check_has_leaves(self.ensemble_)
-        wanted = Parameters.of(self)
+        parameters = Parameters.of(self)
         arguments = Arguments(X, y, sample_weight, groups, X_val, y_val, sample_weight_val)
         examples = self._read(arguments)
         if not np.isin(found := examples.classes, self.classes_).all():
@@ -480,7 +480,9 @@ class CWBoostClassifier(BoostingClassifier):
                 f"y must have the classes {self.classes_} or some of them, got {found}: the trees "
                 "divide no others, so fit a new model, on rows of all classes"
             )
-        return self._with({"model_": refitted(self.model_, examples, wanted, self.learning_rate_)})
+        return self._with(
+            {"model_": refitted(self.model_, examples, parameters, self.learning_rate_)}
+        )
 
     def _with(self, attributes: dict[str, Any]) -> Self:
         """Return a copy with other fitted attributes, which no training can go on from exactly."""

@@ -94,21 +94,21 @@ def held_out_scores(
     The history has the error and the `metric` of all, and the log loss of evaluation sets,
     which are all but "valid".
     """
-    found = []
-    for name, own in held_out.items():
+    sets = []
+    for name, examples in held_out.items():
         usual = [ERROR] if name == VALID else [ERROR, LOGLOSS]
         # Each once, in this order.
-        metrics = {one.name: one for one in (*usual, metric) if one is not None}
-        found.append(
+        metrics = {each.name: each for each in (*usual, metric) if each is not None}
+        sets.append(
             HeldOutScores(
-                *own,
+                *examples,
                 n_scores=n_scores,
                 decode=decode,
                 classes=classes,
                 name=name,
                 metrics=tuple(metrics.values()),
-                base=None if base is None else base(own.X),
-                features=None if features is None else features(own.X),
+                base=None if base is None else base(examples.X),
+                features=None if features is None else features(examples.X),
             )
         )
-    return found
+    return sets

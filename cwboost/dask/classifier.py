@@ -67,7 +67,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     client: Client | None = None
 
     def _place(
-        self, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
+        self, arguments: Arguments, parameters: Parameters, previous: PreviousFit | None
     ) -> Place:
         """Return the place on the cluster, with the partitions described by their workers."""
         client = self.client if self.client is not None else default_client()
@@ -76,7 +76,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
                 "client must be synchronous, got an asynchronous Client: call fit in a thread, "
                 "with Client(address)"
             )
-        return place_of(client, arguments, wanted, previous)
+        return place_of(client, arguments, parameters, previous)
 
     def __getstate__(self):
         # A client belongs to its process.

@@ -51,16 +51,16 @@ def shared_examples(crew: Crew, setup: Setup, found: Listing | None) -> SharedEx
     """
     counts = setup.class_counts
     starts = np.cumsum(counts) - counts
-    wanted = evenly_spaced(setup.n_total, MOST)
-    if len(wanted) < setup.n_total and found is not None:
+    chosen = evenly_spaced(setup.n_total, MOST)
+    if len(chosen) < setup.n_total and found is not None:
         whole = found.whole_groups(setup, MOST)
-        wanted = wanted if whole is None else whole[evenly_spaced(len(whole), MOST)]
+        chosen = chosen if whole is None else whole[evenly_spaced(len(whole), MOST)]
     few = [start + evenly_spaced(count, N_FOLDS) for start, count in zip(starts, counts)]
-    wanted = np.union1d(wanted, np.concatenate(few))
-    parts = crew.collect(examples_of, setup.encoding, setup, wanted)
+    chosen = np.union1d(chosen, np.concatenate(few))
+    parts = crew.collect(examples_of, setup.encoding, setup, chosen)
     places, _, X, weight, groups = zip(*parts.values())
     order = np.argsort(np.concatenate(places))
-    y = setup.classes_at(wanted).astype(np.int64)
+    y = setup.classes_at(chosen).astype(np.int64)
     labels = setup.classes[y][np.argsort(order)]
     groups = None if found is None else np.concatenate(groups)
     weight = np.concatenate(weight)[order]
@@ -78,20 +78,20 @@ def shared_examples(crew: Crew, setup: Setup, found: Listing | None) -> SharedEx
 
 def sample_of_partitions(crew: Crew, setup: Setup) -> Sample:
     """Return examples on which learners are checked and importances computed."""
-    wanted = evenly_spaced(setup.n_total, N_CHECKED_ROWS)
-    parts = crew.collect(examples_of, setup.encoding, setup, wanted).values()
+    chosen = evenly_spaced(setup.n_total, N_CHECKED_ROWS)
+    parts = crew.collect(examples_of, setup.encoding, setup, chosen).values()
     order = np.argsort(np.concatenate([part.places for part in parts]))
     weight = np.concatenate([part.weight for part in parts])[order]
     return Sample(joined([part.X for part in parts])[order], weight=weight)
 
 
-def examples_of(chunk: Chunk, setup: Setup, wanted: np.ndarray) -> PartitionExamples | None:
-    """Return those examples of a training partition that have a wanted place among all."""
+def examples_of(chunk: Chunk, setup: Setup, chosen: np.ndarray) -> PartitionExamples | None:
+    """Return those examples of a training partition whose place among all is `chosen`."""
     if chunk.index not in setup.counts:
         return None
     by_class, _, weight = setup.used_rows(chunk)
     places = setup.places_of(chunk.index)
-    rows = np.flatnonzero(np.isin(places, wanted))
+    rows = np.flatnonzero(np.isin(places, chosen))
     at = by_class[rows]
     groups = None if chunk.groups is None else chunk.groups[at]
     return PartitionExamples(places[rows], rows, chunk.X[at], weight[rows], groups)

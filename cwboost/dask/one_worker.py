@@ -38,7 +38,7 @@ class Job:
     why one worker trains.
     """
 
-    wanted: Parameters
+    parameters: Parameters
     previous: PreviousFit | None
     schema: InputSchema
     encoding: Encoding
@@ -61,10 +61,10 @@ class WorkerFit:
     """The fit on the worker that holds all chunks, which it lets go of."""
 
     def __init__(self, chunks: dict[int, Chunk], job: Job, n_threads: int):
-        clock = Clock(perf_counter(), job.wanted.time_limit)
-        wanted = replace(job.wanted, n_threads=usable_threads(n_threads))
-        with OneMachine(_examples(chunks, job), wanted, job.previous) as place:
-            start, plan = recipe.decide(wanted, place, clock)
+        clock = Clock(perf_counter(), job.parameters.time_limit)
+        parameters = replace(job.parameters, n_threads=usable_threads(n_threads))
+        with OneMachine(_examples(chunks, job), parameters, job.previous) as place:
+            start, plan = recipe.decide(parameters, place, clock)
             self._runner = place.begin(start, plan.because("place", job.place))
         self._runner.callbacks.append(self)
         self._until, self._end = 0, 0.0
@@ -110,7 +110,7 @@ class WorkerFit:
 
 def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
     """Return the examples of all chunks, in their order, which are let go of."""
-    wanted, parts = job.wanted, defaultdict(list)
+    parameters, parts = job.parameters, defaultdict(list)
     for index in sorted(chunks):
         chunk = chunks.pop(index)
         if chunk.n_rows:
@@ -123,7 +123,7 @@ def _examples(chunks: dict[int, Chunk], job: Job) -> Examples:
     has_groups = own[0].groups is not None
     groups = np.concatenate([chunk.groups for chunk in own]) if has_groups else None
     del own
-    examples = sort_by_class(X, y, weight, wanted.class_weight, groups)
+    examples = sort_by_class(X, y, weight, parameters.class_weight, groups)
     held_out = {}
     for role, name in job.names.items():
         own = []
@@ -180,8 +180,8 @@ class FollowedTraining:
         return snapshot
 
 
-def following_runner(crew, wanted: Parameters) -> Runner:
+def following_runner(crew, parameters: Parameters) -> Runner:
     """Return the client's view of the rounds of a training on one worker."""
-    callbacks = list(wanted.callbacks)
-    training = FollowedTraining(crew, callbacks, bool(wanted.verbose))
-    return Runner(training, training.most, training, callbacks, score=wanted.score)
+    callbacks = list(parameters.callbacks)
+    training = FollowedTraining(crew, callbacks, bool(parameters.verbose))
+    return Runner(training, training.most, training, callbacks, score=parameters.score)

@@ -73,7 +73,7 @@ class ClusterData:
 
 
 def place_of(
-    client, arguments: Arguments, wanted: Parameters, previous: PreviousFit | None
+    client, arguments: Arguments, parameters: Parameters, previous: PreviousFit | None
 ) -> Place:
     """Return the place of a fit on a cluster: one worker if one has room for all data."""
     X, y, weight = arguments.X, arguments.y, arguments.sample_weight
@@ -82,7 +82,7 @@ def place_of(
     roles = {_role(name): name for name in arguments.held_out()}
     for name, (X, y, weight) in arguments.held_out().items():
         tasks += sources(X, y, weight, _role(name), names_of_set(name), first=len(tasks))
-    family = wanted.family
+    family = parameters.family
     asks_once = isinstance(family, PartitionedFamily) and family.asks_once
     plugin = distribution_of(type(family))
     needed = {"cwboost", plugin[0]} if plugin else {"cwboost"}
@@ -90,11 +90,11 @@ def place_of(
     try:
         crew.start()
         if not crew.is_whole:
-            _refuse(wanted, arguments, crew.place)
-        data = _described(crew, roles, n_training, wanted, previous)
+            _refuse(parameters, arguments, crew.place)
+        data = _described(crew, roles, n_training, parameters, previous)
         if crew.is_whole:
-            return OneWorker(data, wanted, previous)
-        return Partitions(data, wanted, previous, arguments.groups is not None)
+            return OneWorker(data, parameters, previous)
+        return Partitions(data, parameters, previous, arguments.groups is not None)
     except BaseException:
         crew.close()
         raise
@@ -104,44 +104,44 @@ def _described(
     crew: ActorCrew,
     roles: dict[str, str],
     n_training: int,
-    wanted: Parameters,
+    parameters: Parameters,
     previous: PreviousFit | None,
 ) -> ClusterData:
     """Let the partitions describe themselves: what they share becomes known."""
-    given = wanted.categorical_features
+    given = parameters.categorical_features
     known = None if previous is None else previous.schema.categories
     found = crew.collect(columns_of, None, given)
     encoding, columns = shared_encoding(found, given, known)
-    reports = crew.collect(report, encoding, wanted.family)
+    reports = crew.collect(report, encoding, parameters.family)
     own = {index: reports[index] for index in range(n_training)}
     schema = InputSchema(
-        family=wanted.family,
+        family=parameters.family,
         categorical_features=given,
         n_features=columns.n_features,
         names=None if columns.names is None else np.array(columns.names, dtype=object),
         categories=encoding.categories,
     )
-    setup = shared_problem(own, encoding, wanted.settings.C, wanted.class_weight)
+    setup = shared_problem(own, encoding, parameters.settings.C, parameters.class_weight)
     return ClusterData(crew, roles, setup, columns, schema)
 
 
 class OneWorker(Place):
     """The place of a fit on one worker, which decides and trains while the client follows."""
 
-    def __init__(self, data: ClusterData, wanted: Parameters, previous: PreviousFit | None):
-        self._data, self._wanted, self._previous = data, wanted, previous
+    def __init__(self, data: ClusterData, parameters: Parameters, previous: PreviousFit | None):
+        self._data, self._parameters, self._previous = data, parameters, previous
 
     def close(self) -> None:
         self._data.crew.close()
 
     def decide(self, clock: Clock) -> Runner:
-        seed, data = self._wanted.random_state, self._data
+        seed, data = self._parameters.random_state, self._data
         if not isinstance(seed, Integral):
             # If the worker is lost, another one begins again with the same seed.
             seed = int(checked_random_state(seed).randint(2**31))
         changed = {"callbacks": [], "verbose": 0, "random_state": seed, "time_limit": clock.left}
         job = Job(
-            wanted=replace(self._wanted, **changed),
+            parameters=replace(self._parameters, **changed),
             previous=self._previous,
             schema=data.schema,
             encoding=data.setup.encoding,
@@ -149,7 +149,7 @@ class OneWorker(Place):
             place=data.crew.place,
         )
         data.crew.train(job)
-        return following_runner(data.crew, self._wanted)
+        return following_runner(data.crew, self._parameters)
 
 
 class Partitions(Bench):
@@ -158,20 +158,22 @@ class Partitions(Bench):
     def __init__(
         self,
         data: ClusterData,
-        wanted: Parameters,
+        parameters: Parameters,
         previous: PreviousFit | None,
         has_groups: bool,
     ):
-        super().__init__(wanted, previous)
-        crew, setup, family = data.crew, data.setup, wanted.family
+        super().__init__(parameters, previous)
+        crew, setup, family = data.crew, data.setup, parameters.family
         self._crew, self._roles, self._schema = crew, data.roles, data.schema
-        self._training = PartitionedLeafBoosting if wanted.divides else PartitionedColumnGeneration
+        self._training = (
+            PartitionedLeafBoosting if parameters.divides else PartitionedColumnGeneration
+        )
         self._bound: WeakLearnerFamily | None = None
-        self._rng = generator_of(wanted.random_state)
+        self._rng = generator_of(parameters.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
-        self._init_models = InitFitter(init_rng, wanted.n_threads, self._schema.categorical)
+        self._init_models = InitFitter(init_rng, parameters.n_threads, self._schema.categorical)
         if previous is not None:
-            check_continues(previous, self._schema, setup.classes, {}, wanted.divides)
+            check_continues(previous, self._schema, setup.classes, {}, parameters.divides)
         self._listed = listing(crew, setup) if has_groups else None
         if self._listed is not None:
             check_groups(self._listed.keys)
@@ -198,7 +200,7 @@ class Partitions(Bench):
 
     @property
     def candidates(self) -> Sequence[WeakLearnerFamily]:
-        return candidates_of(self._wanted.family, self._setup.size)
+        return candidates_of(self._parameters.family, self._setup.size)
 
     has_statistics = False
 
@@ -231,7 +233,7 @@ class Partitions(Bench):
             yield None
             return
         self._bind(family, start)
-        settings = self._wanted.settings.of_holdout(learning_rate)
+        settings = self._parameters.settings.of_holdout(learning_rate)
         left_out, base = splits[0].left_out, None if start.base is None else self._setup.base
         setup = replace(self._setup, base=base)
         rng = np.random.default_rng(seed)
@@ -246,12 +248,12 @@ class Partitions(Bench):
             yield HoldoutRun([training], master.left_out_scores, y, weight, unseen, size)
 
     def begin(self, start: Start, plan: Plan) -> Runner:
-        wanted, previous = self._wanted, self.previous
+        parameters, previous = self._parameters, self.previous
         self._bind(plan.family, start)
         if self._setup.base is not None and start.base is None:
             self._crew.ask(("drop_base", ()))
             self._setup = replace(self._setup, base=None)
-        settings = wanted.settings.planned(plan.learning_rate, plan.Cs)
+        settings = parameters.settings.planned(plan.learning_rate, plan.Cs)
         setup, classes = self._setup, self._setup.classes
         master = PartitionedMaster(self._crew, setup, keeps_columns=not settings.stagewise)
         pricer = PartitionedPricer(master, plan.family, self._rng, self._sample)
@@ -259,7 +261,7 @@ class Partitions(Bench):
         if self._roles:
             held_out.append(PartitionedSets(self._crew, classes, self._roles, plan.metric))
         training = self._training(pricer, master, settings, self._rng, held_out)
-        training.is_followed = bool(wanted.callbacks or wanted.verbose)
+        training.is_followed = bool(parameters.callbacks or parameters.verbose)
         if previous is not None:
             training.resume(setup.previous, previous.history)
         return self.planned_runner(
@@ -318,16 +320,16 @@ class PartitionedOutcome(BoostingOutcome):
         return super().snapshot(estimator.to_local(fitted=False))
 
 
-def _refuse(wanted: Parameters, arguments: Arguments, place: str) -> None:
+def _refuse(parameters: Parameters, arguments: Arguments, place: str) -> None:
     """Raise an error for what partitions cannot do, which `place` gives the reason for."""
-    check_members([wanted.family])
-    for name, given in wanted.constraints.items():
+    check_members([parameters.family])
+    for name, given in parameters.constraints.items():
         raise ValueError(f"{name} must be None on partitions, got {given!r}: {place}")
-    if wanted.category_encoding == "target":
+    if parameters.category_encoding == "target":
         raise ValueError(f"category_encoding must not be 'target' on partitions: {place}")
-    if wanted.cv is not None:
-        raise ValueError(f"cv must be None on partitions, got {wanted.cv!r}: {place}")
-    if wanted.early_stopping is not None and VALID not in arguments.held_out():
+    if parameters.cv is not None:
+        raise ValueError(f"cv must be None on partitions, got {parameters.cv!r}: {place}")
+    if parameters.early_stopping is not None and VALID not in arguments.held_out():
         raise ValueError(f"early_stopping needs X_val and y_val on partitions: {place}")
 
 

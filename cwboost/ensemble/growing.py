@@ -37,7 +37,7 @@ class GrowingEnsemble:
         self.n_scores = n_scores
         self.held_out = held_out
         self.n_learners = 0
-        measured = [name for one in held_out for name in one.names]
+        measured = [name for scores in held_out for name in scores.names]
         names = (*HISTORY_NAMES, *extra_names, *measured)
         self._history_names = tuple(dict.fromkeys(names))
         self._batches: list[WeakLearners] = []
@@ -76,8 +76,8 @@ class GrowingEnsemble:
         self._batches.append(learners)
         self._edges.append(np.asarray(edges, dtype=np.float64))
         self.n_learners += len(learners)
-        for one in self.held_out:
-            one.add(learners)
+        for scores in self.held_out:
+            scores.add(learners)
         return ids
 
     def forget_learners(self) -> None:
@@ -92,8 +92,8 @@ class GrowingEnsemble:
         history, and `offset`, (n_scores,), is what it adds to the scores of every example.
         """
         moves = values - np.nan_to_num(before)
-        for one in self.held_out:
-            entry = {**entry, **one.move(ids, score_index, moves, offset)}
+        for scores in self.held_out:
+            entry = {**entry, **scores.move(ids, score_index, moves, offset)}
         if offset is not None:
             before = self._offsets[self.n_rounds - 1] if self.n_rounds else 0.0
             self._offsets[self.n_rounds :] = [before + offset]
@@ -104,7 +104,7 @@ class GrowingEnsemble:
         """Return the model of the finished rounds."""
         path = self._path.path()
         # Learners of a training without rounds may be of another form than those that follow.
-        batches = [one for one in self._batches if len(one)] or self._batches[:1]
+        batches = [batch for batch in self._batches if len(batch)] or self._batches[:1]
         learners = type(batches[0]).concatenate(batches)
         edges = np.concatenate(self._edges)
         self._batches, self._edges = [learners], [edges]
@@ -125,7 +125,7 @@ class GrowingEnsemble:
             dict(zip(history, entry)) for entry in zip(*(map(float, a) for a in history.values()))
         ]
         self.add_learners(ensemble.learners, ensemble.edges)
-        for one in self.held_out:
+        for scores in self.held_out:
             # Round by round, as when it was trained, so that the scores have the same bits.
             for entry, changes in zip(self._entries, ensemble.path.changes(self.n_scores)):
-                entry |= one.move(*changes)
+                entry |= scores.move(*changes)

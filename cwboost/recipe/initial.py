@@ -69,8 +69,9 @@ class InitFitter:
         if base is None:
             return Start()
         fitted, scores = self._fit(base.model, examples)
-        own = base(examples.X(), self.n_threads) if fitted is None else base.factor * scores
-        return Start(base, own)
+        if fitted is None:
+            return Start(base, base(examples.X(), self.n_threads))
+        return Start(base, base.factor * scores)
 
     def sample_loss(self, model: InitModel, examples: Examples, n: int) -> tuple[float, float]:
         """Return the out-of-sample log loss on `n` examples, and that of the class shares.

@@ -18,21 +18,21 @@ from cwboost.support.clock import Clock
 from cwboost.support.weights import effective_size
 
 
-def with_C(wanted: Parameters, bench, start: Start, plan: Plan, clock: Clock) -> Plan:
+def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock) -> Plan:
     """Return the plan with the values of C that the training goes through.
 
     `bench` is a `cwboost.training.place.Bench`.
     """
-    first = wanted.settings.C
+    first = parameters.settings.C
     if bench.is_elsewhere:
         C = float(bench.previous.history["C"][-1])
         return plan.because("C", "that of the fitted model", Cs=(C,))
     with bench.holdout(plan.family, start, 1.0, plan.encoding) as run:
-        points = [] if run is None else follow_path(run, wanted, plan.n_rounds, clock)
+        points = [] if run is None else follow_path(run, parameters, plan.n_rounds, clock)
     if not points:
         why = "few coefficients, since no holdout run reached a column"
         return plan.because("C", why, Cs=(first, at.UNMEASURED_C))
-    path = HoldoutPath(tuple(points), chosen(points, wanted.max_columns))
+    path = HoldoutPath(tuple(points), chosen(points, parameters.max_columns))
     best, exact = points[path.kept], np.isfinite(points[path.kept].gap)
     reason = f"holdout log loss {best.log_loss:.4g} with {best.n_nonzero:.0f} coefficients"
     if path.kept == len(points) - 1:
@@ -41,7 +41,7 @@ def with_C(wanted: Parameters, bench, start: Start, plan: Plan, clock: Clock) ->
     within = f"within {GAP:.0%} of the optimum over all weak learners of the family"
     ends = within if exact else "ten rounds in a row that lower the objective by less than 1%"
     plan = plan.because("rounds_per_C", f"each value of C ends {ends}")
-    if wanted.probability_scale is not None or bench.has_validation:
+    if parameters.probability_scale is not None or bench.has_validation:
         return plan
     return plan.because("scale", "most likely on the examples left out", scale=best.scale)
 
@@ -54,17 +54,19 @@ def values_of_C(first: float, last: float) -> tuple[float, ...]:
     return tuple(values)
 
 
-def follow_path(run: HoldoutRun, wanted: Parameters, most: int, clock: Clock) -> list[PathPoint]:
+def follow_path(
+    run: HoldoutRun, parameters: Parameters, most: int, clock: Clock
+) -> list[PathPoint]:
     """Return the points of a holdout run at growing C, until its log loss rises.
 
-    Or until there are more columns than are wanted.
+    Or until there are more columns than are parameters.
 
     Every value of C begins with the columns and coefficients of the one before. No training does
     more than `most` rounds; the value at which one would, is a point only if it is the first.
     """
     points: list[PathPoint] = []
-    most_columns = wanted.max_columns if isinstance(wanted.max_columns, int) else np.inf
-    for C in values_of_C(wanted.settings.C, at.LARGEST_C):
+    most_columns = parameters.max_columns if isinstance(parameters.max_columns, int) else np.inf
+    for C in values_of_C(parameters.settings.C, at.LARGEST_C):
         whole = [_solved(training, C, most, clock) for training in run.trainings]
         is_whole = all(whole)
         if run.n_rounds and (is_whole or not points):

@@ -29,17 +29,19 @@ from cwboost.support.samples import spaced_by_weight
 from cwboost.support.warnings import warn_caller
 
 
-def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
+def decide(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     """Return where boosting starts, and the plan of a training that ends in time.
 
     `bench` is a `cwboost.training.place.Bench`.
     """
-    stagewise = wanted.settings.stagewise
-    chooses_rounds = stagewise and wanted.n_estimators is None and wanted.early_stopping is None
-    start, plan = _first_plan(wanted, bench, clock)
-    fits_scale = wanted.probability_scale is None
-    if wanted.chooses_C:
-        plan = with_C(wanted, bench, start, plan, clock.part(at.SHARE_OF_TIME))
+    stagewise = parameters.settings.stagewise
+    chooses_rounds = (
+        stagewise and parameters.n_estimators is None and parameters.early_stopping is None
+    )
+    start, plan = _first_plan(parameters, bench, clock)
+    fits_scale = parameters.probability_scale is None
+    if parameters.chooses_C:
+        plan = with_C(parameters, bench, start, plan, clock.part(at.SHARE_OF_TIME))
     if bench.has_validation:
         if fits_scale:
             plan = plan.because("scale", "after training the most likely on the held-out examples")
@@ -62,41 +64,41 @@ def decide(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
             why, few = "nothing that could be left out measures more", at.FEWEST_ROUNDS
             plan = plan.because("n_rounds", why, n_rounds=min(plan.n_rounds, few))
         return start, plan
-    name = plan.name(wanted.family)
+    name = plan.name(parameters.family)
     plan = replace(plan, curves={name: curve}, leader=name)
     if chooses_rounds:
         if bench.previous is None and not curve.is_cut:
-            start, plan = _race(wanted, bench, start, plan, for_runs)
-        plan = _with_rounds(plan, wanted.learning_rate is None, clock.left)
+            start, plan = _race(parameters, bench, start, plan, for_runs)
+        plan = _with_rounds(plan, parameters.learning_rate is None, clock.left)
     if not fits_scale:
         return start, plan
     (likely,) = plan.curve.at([plan.curve.kept_length])
     return start, plan.because("scale", "most likely on the examples left out", scale=likely.scale)
 
 
-def _first_plan(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
+def _first_plan(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     """Return what can be decided without a holdout run."""
-    rate = wanted.settings.learning_rate
-    if wanted.n_estimators is not None:
-        n_rounds, why = wanted.n_estimators, "given"
-    elif wanted.settings.stagewise:
+    rate = parameters.settings.learning_rate
+    if parameters.n_estimators is not None:
+        n_rounds, why = parameters.n_estimators, "given"
+    elif parameters.settings.stagewise:
         n_rounds, why = ceil(at.MOST_LENGTH / rate), f"{at.MOST_LENGTH:g} / learning_rate"
     else:
-        n_rounds = at.PATH_ROUNDS if wanted.chooses_C else at.ROUNDS
+        n_rounds = at.PATH_ROUNDS if parameters.chooses_C else at.ROUNDS
         why = "the default of total correction"
-    scale, why_scale = wanted.probability_scale, "given"
+    scale, why_scale = parameters.probability_scale, "given"
     if scale is None:
         scale, why_scale = LOSS_SCALE, "the inverse of the loss"
-    start, why_init = _first_start(wanted, bench, clock)
-    encoding, why_encoding = _first_encoding(wanted, bench)
+    start, why_init = _first_start(parameters, bench, clock)
+    encoding, why_encoding = _first_encoding(parameters, bench)
     plan = Plan(
-        family=_first_family(wanted, bench),
+        family=_first_family(parameters, bench),
         n_rounds=n_rounds,
         learning_rate=rate,
         scale=scale,
         init=None if start.base is None else start.base.model.name,
         encoding=encoding,
-        metric=wanted.early_stopping,
+        metric=parameters.early_stopping,
         reasons={
             "n_rounds": why,
             "scale": why_scale,
@@ -108,35 +110,35 @@ def _first_plan(wanted: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     return start, plan
 
 
-def _first_family(wanted: Parameters, bench) -> WeakLearnerFamily:
-    """Return the wanted family, or its candidate that the training goes on with."""
+def _first_family(parameters: Parameters, bench) -> WeakLearnerFamily:
+    """Return the family of the parameters, or its candidate that the training goes on with."""
     if bench.previous is None:
-        return wanted.family
+        return parameters.family
     before = bench.previous.schema.family.get_params()
-    return next((one for one in bench.candidates if one.get_params() == before), wanted.family)
+    return next((one for one in bench.candidates if one.get_params() == before), parameters.family)
 
 
-def _first_encoding(wanted: Parameters, bench) -> tuple[str, str]:
+def _first_encoding(parameters: Parameters, bench) -> tuple[str, str]:
     """Return how categories are compared, and why."""
     if bench.previous is not None:
         has_statistics = bench.previous.model.statistics is not None
         return "target" if has_statistics else "rank", "that of the fitted model"
     if not bench.has_statistics:
         return "rank", "no column has target statistics"
-    if wanted.category_encoding is None:
+    if parameters.category_encoding is None:
         return "rank", "the default"
-    return wanted.category_encoding, "given"
+    return parameters.category_encoding, "given"
 
 
-def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:
+def _first_start(parameters: Parameters, bench, clock: Clock) -> tuple[Start, str]:
     """Return the start to try first, and why."""
     if bench.previous is not None:
         return bench.start(None), "that of the fitted model"
-    if not wanted.chooses_init:
-        return _given_start(wanted, bench)
-    if wanted.constraints:
-        return Start(), f"an init model would not keep {' and '.join(wanted.constraints)}"
-    if not wanted.settings.stagewise:
+    if not parameters.chooses_init:
+        return _given_start(parameters, bench)
+    if parameters.constraints:
+        return Start(), f"an init model would not keep {' and '.join(parameters.constraints)}"
+    if not parameters.settings.stagewise:
         return Start(), "the method of the paper, correction='total', starts from zero"
     if clock.left <= 0:
         return Start(), "the time limit is past"
@@ -157,34 +159,37 @@ def _first_start(wanted: Parameters, bench, clock: Clock) -> tuple[Start, str]:
     return (bench.start(model) if is_worth_it else Start()), reason
 
 
-def _given_start(wanted: Parameters, bench) -> tuple[Start, str]:
+def _given_start(parameters: Parameters, bench) -> tuple[Start, str]:
     """Return the start from the init model that the user named, and why."""
-    model = resolve_init(wanted.init)
+    model = resolve_init(parameters.init)
     if model is None:
         return Start(), "given"
-    if wanted.constraints:
+    if parameters.constraints:
         raise ValueError(
-            f"init must be 'auto' or None with {' and '.join(wanted.constraints)}, since an init "
-            f"model keeps no constraints, got {wanted.init!r}"
+            f"init must be 'auto' or None with {' and '.join(parameters.constraints)}, since an "
+            f"init model keeps no constraints, got {parameters.init!r}"
         )
     start = bench.start(model)
     if start.base is not None:
         return start, "given"
-    why = f"init={wanted.init!r} cannot be fitted to these examples"
+    why = f"init={parameters.init!r} cannot be fitted to these examples"
     warn_caller(f"{why}: boosting starts from zero, as with init=None")
     return start, why
 
 
-def _race(wanted: Parameters, bench, start: Start, plan: Plan, clock: Clock) -> tuple[Start, Plan]:
+def _race(
+    parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
+) -> tuple[Start, Plan]:
     """Return the start and the plan of the candidate whose holdout run ends lowest.
 
     A challenger differs from the leader in one choice, and takes its place if it ends lower by
     `LEAST_GAIN`. All runs leave out the same examples and share bins and draws. One that falls too
     slowly to reach the leader ends early.
     """
+    chooses_encoding = parameters.category_encoding is None and bench.has_statistics
     changes: dict[str, Sequence[Any]] = {
-        "encoding": ["target"] if wanted.category_encoding is None and bench.has_statistics else [],
-        "init": [None] if wanted.chooses_init and start.base is not None else [],
+        "encoding": ["target"] if chooses_encoding else [],
+        "init": [None] if parameters.chooses_init and start.base is not None else [],
         "family": bench.candidates,
     }
     for what, values in changes.items():
@@ -195,7 +200,7 @@ def _race(wanted: Parameters, bench, start: Start, plan: Plan, clock: Clock) -> 
             curve = holdout_curve(bench, own, challenger, True, clock, goal)
             if curve is None or curve.is_cut:
                 return start, plan
-            name = challenger.name(wanted.family)
+            name = challenger.name(parameters.family)
             reason = f"holdout log loss {goal:.4g}, {curve.kept_loss:.4g} with {name}"
             curves = {**plan.curves, name: curve}
             if curve.kept_loss < (1.0 - at.LEAST_GAIN) * goal:

@@ -42,10 +42,10 @@ class Binder:
         if again is not None:
             return again
         self._first = None  # and with it what it keeps of X
-        own = self.examples
-        first = bind_family(family, own.given.X, context, own.rows, own.weight)
+        every = self.examples
+        first = bind_family(family, every.given.X, context, every.rows, every.weight)
         if self._releases and first.rebound(family, context) is not None:
-            own.given.release()
+            every.given.release()
         self._first = first
         return first
 

@@ -51,26 +51,28 @@ class Encoded(NamedTuple):
 class OneMachine(Bench):
     """The place of a fit whose examples are in the memory of this process."""
 
-    def __init__(self, examples: Examples, wanted: Parameters, previous: PreviousFit | None):
-        super().__init__(wanted, previous)
+    def __init__(self, examples: Examples, parameters: Parameters, previous: PreviousFit | None):
+        super().__init__(parameters, previous)
         schema = examples.schema
-        self._splits_given = given_splits(wanted.cv, examples)
+        self._splits_given = given_splits(parameters.cv, examples)
         examples = with_blocks(examples, self._splits_given)
-        if wanted.early_stopping is not None and VALID not in examples.held_out:
-            fraction, seed = wanted.validation_fraction, wanted.split_seed
+        if parameters.early_stopping is not None and VALID not in examples.held_out:
+            fraction, seed = parameters.validation_fraction, parameters.split_seed
             examples = split_off(examples, fraction, seed, self._splits_given)
         self._examples = examples
-        self._training = LeafBoosting if wanted.divides else ColumnGeneration
-        self._rng = generator_of(wanted.random_state)
+        self._training = LeafBoosting if parameters.divides else ColumnGeneration
+        self._rng = generator_of(parameters.random_state)
         init_rng, self._holdout_rng = self._rng.spawn(2)
-        self._init_models = InitFitter(init_rng, wanted.n_threads, schema.categorical)
-        self._n_targets = wanted.family.capabilities.n_priced(len(examples.classes))
+        self._init_models = InitFitter(init_rng, parameters.n_threads, schema.categorical)
+        self._n_targets = parameters.family.capabilities.n_priced(len(examples.classes))
         self._constraints = read_constraints(
-            wanted.constraints, schema, examples.classes, self._n_targets
+            parameters.constraints, schema, examples.classes, self._n_targets
         )
         self._encoded: dict[tuple[str, int], Encoded] = {}
         if previous is not None:
-            check_continues(previous, schema, examples.classes, self._constraints, wanted.divides)
+            check_continues(
+                previous, schema, examples.classes, self._constraints, parameters.divides
+            )
 
     def close(self) -> None:
         self._examples.given.release()
@@ -90,7 +92,7 @@ class OneMachine(Bench):
 
     @property
     def candidates(self) -> Sequence[WeakLearnerFamily]:
-        return candidates_of(self._wanted.family, effective_size(self._examples.row_weight))
+        return candidates_of(self._parameters.family, effective_size(self._examples.row_weight))
 
     @property
     def has_statistics(self) -> bool:
@@ -114,7 +116,7 @@ class OneMachine(Bench):
         examples out and draw the same random numbers. These examples keep their place: no part of X
         is copied, and the masters have their scores.
         """
-        settings = self._wanted.settings.of_holdout(learning_rate)
+        settings = self._parameters.settings.of_holdout(learning_rate)
         examples = replace(self._examples, base=start.scores)
         if self.has_validation:
             yield self._validation_run(family, examples, settings, start, self._encoding(encoding))
@@ -125,28 +127,31 @@ class OneMachine(Bench):
             return
         rng, trainings = np.random.default_rng(seed), []
         for number, split in enumerate(splits):
-            own = examples.downweighted(split.left_out)
-            master = own.master(settings.C, self._wanted.n_threads)
-            pricer = self._encoding(encoding, number).binder.bind(family, own, rng)
+            others = examples.downweighted(split.left_out)
+            master = others.master(settings.C, self._parameters.n_threads)
+            pricer = self._encoding(encoding, number).binder.bind(family, others, rng)
             trainings.append(self._training(pricer, master, settings, rng))
 
         def scores() -> np.ndarray:
-            parts = [one.master.scores_of(at) for one, (_, at) in zip(trainings, splits)]
+            pairs = zip(trainings, splits)
+            parts = [training.master.scores_of(split.measured) for training, split in pairs]
             return np.concatenate(parts)
 
         measured = np.concatenate([split.measured for split in splits])
-        y, own, groups = examples.y[measured], examples.row_weight[measured], examples.groups
-        weight, unseen = in_shares(y, own, np.bincount(examples.y, examples.row_weight))
+        y, given, groups = examples.y[measured], examples.row_weight[measured], examples.groups
+        weight, unseen = in_shares(y, given, np.bincount(examples.y, examples.row_weight))
         size = None if groups is None else float(len(np.unique(groups[measured])))
         # Given splits know of shares that change, those of the future.
-        yield HoldoutRun(trainings, scores, y, own if self._splits_given else weight, unseen, size)
+        yield HoldoutRun(
+            trainings, scores, y, given if self._splits_given else weight, unseen, size
+        )
 
     def _validation_run(self, family, examples, settings, start, encoded: Encoded) -> HoldoutRun:
         """Return a holdout run on all examples, which is measured on the held-out ones."""
-        rng = np.random.default_rng(self._wanted.split_seed)
+        rng = np.random.default_rng(self._parameters.split_seed)
         (valid,) = self._held_out_scores({VALID: self._examples.held_out[VALID]}, start, encoded)
         pricer = encoded.binder.bind(family, examples, rng)
-        master = examples.master(settings.C, self._wanted.n_threads)
+        master = examples.master(settings.C, self._parameters.n_threads)
         training = self._training(pricer, master, settings, rng, [valid])
         weight = np.ones(len(valid.y)) if valid.weight is None else valid.weight
         return HoldoutRun([training], lambda: valid.class_scores, valid.y, weight)
@@ -166,9 +171,9 @@ class OneMachine(Bench):
         )
 
     def begin(self, start: Start, plan: Plan) -> Runner:
-        wanted, previous = self._wanted, self.previous
+        parameters, previous = self._parameters, self.previous
         examples = replace(self._examples, base=start.scores)
-        settings = wanted.settings.planned(plan.learning_rate, plan.Cs)
+        settings = parameters.settings.planned(plan.learning_rate, plan.Cs)
         encoded = self._encoding(plan.encoding)
         statistics = encoded.statistics
         held_out = self._held_out_scores(self._examples.held_out, start, encoded, plan.metric)
@@ -176,11 +181,11 @@ class OneMachine(Bench):
         if statistics is not None:
             columns = Sample(examples.given.X, examples.rows, examples.weight)
         pricer = encoded.binder.bind(plan.family, examples, self._rng)
-        master = examples.master(settings.C, wanted.n_threads)
+        master = examples.master(settings.C, parameters.n_threads)
         training = self._training(pricer, master, settings, self._rng, held_out)
         # This takes a pass over all data, so do it only if a continuation may need it.
         origin = None
-        if wanted.keeps_state:
+        if parameters.keeps_state:
             origin = origin_of(training, examples, self._constraints)
         if previous is not None:
             resume(training, previous, encoded.binder.examples.X(), origin)
@@ -208,7 +213,7 @@ class OneMachine(Bench):
         return self._encoded[key]
 
     def _encode(self, encoding: str, split: int | None) -> Encoded:
-        examples, schema, wanted = self._examples, self._examples.schema, self._wanted
+        examples, schema, parameters = self._examples, self._examples.schema, self._parameters
         statistics, constraints = None, self._constraints
         if encoding == "target":
             left_out = np.zeros(len(examples.y), dtype=bool)
@@ -218,9 +223,11 @@ class OneMachine(Bench):
             rows, given = np.arange(len(features)), GivenRows(features, examples.y)
             examples = replace(examples, given=given, rows=rows)
             schema = schema.with_statistics(statistics)
-            constraints = {k: own[:, statistics.column] for k, own in constraints.items()}
-        releases = self.previous is None and not wanted.keeps_state and not self.has_statistics
-        binder = Binder(schema, examples, self._n_targets, wanted.n_threads, constraints, releases)
+            constraints = {k: array[:, statistics.column] for k, array in constraints.items()}
+        releases = self.previous is None and not parameters.keeps_state and not self.has_statistics
+        binder = Binder(
+            schema, examples, self._n_targets, parameters.n_threads, constraints, releases
+        )
         return Encoded(binder, statistics)
 
     def _statistics(self, left_out) -> tuple[TargetStatistics, np.ndarray]:
@@ -228,12 +235,12 @@ class OneMachine(Bench):
 
         A model that training goes on from keeps its own.
         """
-        examples, wanted, previous = self._examples, self._wanted, self.previous
+        examples, parameters, previous = self._examples, self._parameters, self.previous
         X = examples.X()
         if self.is_elsewhere:
             kept = previous.model.statistics
             return kept, kept.features(X)
-        folds, _ = cross_fitting(examples, wanted.split_seed)
+        folds, _ = cross_fitting(examples, parameters.split_seed)
         statistics, features = cross_fitted(
             X,
             examples.y,

@@ -52,7 +52,7 @@ class ModelOutcome:
             "classes_": self.classes,
             "model_": FittedModel(ensemble, self.classes),
             "n_iter_": ensemble.n_rounds,
-            "history_": {name: np.array(own) for name, own in training.model.history.items()},
+            "history_": {name: np.array(a) for name, a in training.model.history.items()},
             # A copy, since parameters that are set from now on are those of the next fit.
             "family_": copy.deepcopy(pricer.family),
             "stop_reason_": stop_reason,
@@ -75,7 +75,7 @@ class BoostingOutcome(ModelOutcome):
     examples as X has them.
     """
 
-    wanted: Parameters
+    parameters: Parameters
     plan: Plan
     base: BaseScores | None
     constraints: Mapping[str, np.ndarray]
@@ -92,13 +92,13 @@ class BoostingOutcome(ModelOutcome):
 
     @property
     def _keeps_state(self) -> bool:
-        return self.origin is not None and self.wanted.warm_start
+        return self.origin is not None and self.parameters.warm_start
 
     def _attributes(self, stop_reason: str) -> dict[str, Any]:
         training, plan = self.training, self.plan
         attributes = super()._attributes(stop_reason)
         n_rounds, whole = attributes["n_iter_"], attributes["model_"].ensemble
-        fits_scale = self.wanted.probability_scale is None
+        fits_scale = self.parameters.probability_scale is None
         model = replace(
             attributes["model_"],
             base=self.base,
@@ -118,13 +118,13 @@ class BoostingOutcome(ModelOutcome):
         best = n_rounds
         if n_rounds and self.early_stopping is not None:
             best = self.early_stopping.kept_round
-        elif n_rounds and isinstance(self.wanted.max_columns, int):
-            best = kept_round(attributes["history_"], self.wanted.max_columns)
+        elif n_rounds and isinstance(self.parameters.max_columns, int):
+            best = kept_round(attributes["history_"], self.parameters.max_columns)
         model = model.truncate(best) if best < n_rounds else model
         # Shares of the classes need the scale of the loss.
         fits_scale = fits_scale and (n_rounds > 0 or self.base is not None)
-        for one in training.model.held_out:
-            model = one.calibrated(model, fits_scale)
+        for scores in training.model.held_out:
+            model = scores.calibrated(model, fits_scale)
         attributes |= {
             "model_": model,
             "best_iteration_": best,

@@ -51,11 +51,11 @@ class Bench(Place):
 
     previous: PreviousFit | None
 
-    def __init__(self, wanted: Parameters, previous: PreviousFit | None):
-        self._wanted, self.previous = wanted, previous
+    def __init__(self, parameters: Parameters, previous: PreviousFit | None):
+        self._parameters, self.previous = parameters, previous
 
     def decide(self, clock: Clock) -> Runner:
-        start, plan = recipe.decide(self._wanted, self, clock)
+        start, plan = recipe.decide(self._parameters, self, clock)
         return self.begin(start, plan)
 
     @abstractmethod
@@ -66,9 +66,9 @@ class Bench(Place):
         self, outcome: type[BoostingOutcome], plan: Plan, *, training, schema, **facts: Any
     ) -> Runner:
         """Return what does the rounds of a training; `facts` are other fields of its outcome."""
-        wanted, stopping = self._wanted, None
+        parameters, stopping = self._parameters, None
         if plan.metric is not None:
-            patience = patience_for(wanted.n_iter_no_change, plan.learning_rate)
+            patience = patience_for(parameters.n_iter_no_change, plan.learning_rate)
             stopping = EarlyStopping(plan.metric, patience)
         return Runner(
             training=training,
@@ -76,14 +76,14 @@ class Bench(Place):
             outcome=outcome(
                 training=training,
                 schema=replace(schema, family=plan.family),
-                wanted=wanted,
+                parameters=parameters,
                 plan=plan,
                 early_stopping=stopping,
                 **facts,
             ),
-            callbacks=list(wanted.callbacks),
+            callbacks=list(parameters.callbacks),
             early_stopping=stopping,
-            score=wanted.score,
+            score=parameters.score,
         )
 
     # ---------------------------------------------------------------- what the recipe measures
@@ -106,7 +106,7 @@ class Bench(Place):
     @property
     @abstractmethod
     def candidates(self) -> Sequence[WeakLearnerFamily]:
-        """Families that training may take in place of the one that is wanted."""
+        """Families that training may take in place of that of the parameters."""
 
     @property
     @abstractmethod

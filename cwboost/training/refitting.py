@@ -38,7 +38,7 @@ def check_has_leaves(ensemble: Ensemble) -> None:
 
 
 def refitted(
-    model: FittedModel, examples: Examples, wanted: Parameters, rate: float
+    model: FittedModel, examples: Examples, parameters: Parameters, rate: float
 ) -> FittedModel:
     """Return the model, refitted to examples of some or all classes by a fraction of exact steps.
 
@@ -46,23 +46,23 @@ def refitted(
     of a second refit beside the first.
     """
     held_out = examples.held_out.get(VALID)
-    n_threads, fits_scale = wanted.n_threads, wanted.probability_scale is None
+    n_threads, fits_scale = parameters.n_threads, parameters.probability_scale is None
     known, X = np.searchsorted(model.labels, examples.classes), examples.X()
     scores = model.scores(X, n_threads=n_threads)
     left_out = []
     if held_out is None:
-        if wanted.cv is not None and not hasattr(wanted.cv, "split"):
+        if parameters.cv is not None and not hasattr(parameters.cv, "split"):
             raise ValueError(
                 "cv must be None or a splitter for refit, got pairs of rows of fit: pass X_val and "
                 "y_val, or set_params(cv=None)"
             )
-        given = given_splits(wanted.cv, examples)
-        splits, _ = holdout_splits(examples, given, generator_of(wanted.random_state))
+        given = given_splits(parameters.cv, examples)
+        splits, _ = holdout_splits(examples, given, generator_of(parameters.random_state))
         left_out = splits[-1:] if given else splits[:1]
     examples = replace(examples, base=scores[:, known])
     alternatives = examples, *(examples.downweighted(split.left_out) for split in left_out)
-    masters = [one.master(wanted.settings.C, n_threads) for one in alternatives]
-    settings = replace(wanted.settings, learning_rate=rate)
+    masters = [each.master(parameters.settings.C, n_threads) for each in alternatives]
+    settings = replace(parameters.settings, learning_rate=rate)
     ensemble = _with_steps(model.ensemble, model.features(X), masters, known, settings)
     model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None, examples=None)
     model = with_importances(model, X, examples.weight, n_threads)
@@ -91,9 +91,9 @@ def _with_steps(ensemble: Ensemble, X, masters, known, settings: BoostingSetting
     for first in range(0, len(learners), TREES_PER_CHUNK):
         chunk = np.arange(first, min(first + TREES_PER_CHUNK, len(learners)))
         cells = np.ascontiguousarray(learners.take(chunk).cells(X).T)
-        for j, own in zip(chunk, cells):
+        for j, cells_of_tree in zip(chunk, cells):
             start, end = learners.trees.offsets[j : j + 2]
-            division = Division(learners, own, end - start)
+            division = Division(learners, cells_of_tree, end - start)
             steps = [
                 master.step_cells(
                     division, len(stepping), settings.learning_rate, PAYS, settings.penalizes_steps

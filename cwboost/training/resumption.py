@@ -32,9 +32,9 @@ PRECISION_TYPES = [float, int, bool, int, str]
 
 PARAMETER_OF = {"monotonic": "monotonic_cst", "interactions": "interaction_cst"}
 IMPLIES = {
-    "monotonic": lambda kept, wanted: ((wanted == 0) | (wanted == kept)).all(),
-    # Every set of features lies in one of those that are wanted.
-    "interactions": lambda kept, wanted: (kept[:, None] <= wanted).all(axis=2).any(axis=1).all(),
+    "monotonic": lambda kept, asked: ((asked == 0) | (asked == kept)).all(),
+    # Every set of features lies in one of those that are asked for.
+    "interactions": lambda kept, asked: (kept[:, None] <= asked).all(axis=2).any(axis=1).all(),
 }
 """Whether scores that keep some constraints keep others, by the names of `BindContext`."""
 
@@ -63,11 +63,11 @@ def previous_fit(classifier) -> PreviousFit | None:
         return None
     model, state = classifier.model_, dict(getattr(classifier, "_state", None) or {})
     ensemble = state.pop("ensemble", model.ensemble)
-    wanted, n_kept = classifier.n_estimators, model.ensemble.n_rounds
-    if not isinstance(wanted, str) and wanted < n_kept:
+    n_estimators, n_kept = classifier.n_estimators, model.ensemble.n_rounds
+    if not isinstance(n_estimators, str) and n_estimators < n_kept:
         raise ValueError(
             f"n_estimators must be at least {n_kept}, the rounds of the fitted model, if "
-            f"warm_start=True, got {wanted}"
+            f"warm_start=True, got {n_estimators}"
         )
     return PreviousFit(model, classifier._schema, classifier.history_, ensemble, state or None)
 
@@ -97,10 +97,10 @@ def check_continues(
     grown = "rounds of one learner " + ("for all classes" if divides else "per class")
     is_of_kind = not len(learners) or learners.is_graded == divides
     _require(is_of_kind, "correction and monotonic_cst must be of the kind of", grown)
-    for name, own in constraints.items():
+    for name, asked in constraints.items():
         kept = previous.model.constraints.get(name)
         wanted = f"{PARAMETER_OF[name]} must constrain nothing more than in"
-        _require(kept is not None and IMPLIES[name](kept, own), wanted, "other constraints")
+        _require(kept is not None and IMPLIES[name](kept, asked), wanted, "other constraints")
     for place in sorted(before.categories.keys() | schema.categories.keys()):
         is_same = set(before.categories.get(place, ())) == set(schema.categories.get(place, ()))
         where = f"others in {column_label(place, schema.names)}"
@@ -132,11 +132,11 @@ def origin_of(training: Training, examples: Examples, constraints: Mapping) -> d
 def _description(value):
     """Return a value that is equal, and prints as equal, for equal parameters."""
     if hasattr(value, "get_params") and not isinstance(value, type):
-        own = sorted(value.get_params(deep=False).items())
-        return type(value).__qualname__, _description(own)
+        params = sorted(value.get_params(deep=False).items())
+        return type(value).__qualname__, _description(params)
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
-    return [_description(one) for one in value] if isinstance(value, list | tuple) else value
+    return [_description(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def training_state(training: Training, origin: Mapping | None) -> dict | None:

@@ -162,7 +162,7 @@ class Runner:
                 goes_on = training.round()
                 if listeners and training.n_rounds > done:
                     state = self._state(estimator, start)
-                    stopped_by = [one for one in listeners if one.on_round_end(state)]
+                    stopped_by = [each for each in listeners if each.on_round_end(state)]
                     if goes_on and stopped_by:
                         return getattr(stopped_by[0], "stop_reason", "callback")
                 if not goes_on:

@@ -45,16 +45,18 @@ def checked_Cs(C, has_held_out: bool) -> list[float]:
     return Cs
 
 
-def thinned(model: FittedModel, examples: Examples, wanted: Parameters, Cs: list[float]) -> dict:
+def thinned(
+    model: FittedModel, examples: Examples, parameters: Parameters, Cs: list[float]
+) -> dict:
     """Solve over all columns of a class-wise model for each C; return the best fitted attributes.
 
     The values of C ascend, and each solve starts from the coefficients of the one before. Held-out
     examples, if there are any, choose C and set the scale of the probabilities, unless it is given.
     """
-    n_threads, rng = wanted.n_threads, generator_of(wanted.random_state)
-    given_scale, held_out = wanted.probability_scale, examples.held_out.get(VALID)
+    n_threads, rng = parameters.n_threads, generator_of(parameters.random_state)
+    given_scale, held_out = parameters.probability_scale, examples.held_out.get(VALID)
     inits = InitFitter(rng.spawn(1)[0], n_threads, examples.schema.categorical)
-    examples = with_blocks(examples, given_splits(wanted.cv, examples))
+    examples = with_blocks(examples, given_splits(parameters.cv, examples))
     examples = replace(examples, base=inits.start_again(model.base, examples).scores)
     # The columns of the master are -1 and +1.
     ensemble, master = model.ensemble.class_wise(), examples.master(Cs[0], n_threads)
@@ -65,16 +67,16 @@ def thinned(model: FittedModel, examples: Examples, wanted: Parameters, Cs: list
         began = perf_counter()
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
-        own = _kept(master, ensemble, columns)
+        columns_kept = _kept(master, ensemble, columns)
         kept = FittedModel(
-            own,
+            columns_kept,
             model.labels,
             model.base,
             scale,
             constraints=model.constraints,
             statistics=model.statistics,
         )
-        n_kept = len(own.learners)
+        n_kept = len(columns_kept.learners)
         if n_kept == 0:
             continue
         history = dict.fromkeys((*HISTORY_NAMES, "C"), np.nan) | {
