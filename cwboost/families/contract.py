@@ -53,7 +53,7 @@ class Capabilities:
         For every learner h, -h is a learner of the family too. Of two classes only the second is
         then priced, since the best learner of the first one is the negative of its best.
     divides : bool, default=False
-        The pricer offers `Pricer.divide`: one learner per round whose cells all targets share.
+        The pricer is a `Divider` too: one learner per round has cells that all targets share.
     """
 
     missing_values: bool = False
@@ -239,7 +239,7 @@ class WeakLearners(ABC):
         """Return one batch with the learners of `batches` one after the other."""
 
     def graded(self, outputs: np.ndarray, cover: np.ndarray | None = None) -> Self:
-        """Return graded learners with these outputs; needed for `Pricer.divide`.
+        """Return graded learners with these outputs; needed for `Divider.divide`.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class WeakLearners(ABC):
         raise NotImplementedError(f"{type(self).__name__} have no cells")
 
     def cells(self, X: Matrix) -> np.ndarray:
-        """Return the cell of each example in each learner; needed for `Pricer.divide`.
+        """Return the cell of each example in each learner; needed for `Divider.divide`.
 
         Parameters
         ----------
@@ -372,24 +372,6 @@ class Pricer(ABC):
         best = np.array([np.argmax(edges)])
         return Priced(priced.learners.take(best), priced.outputs[best], edges[best])
 
-    def divide(
-        self, weights: NDArray[np.float64], request: PricingRequest = PricingRequest()
-    ) -> Division:
-        """Return one division of the examples for all targets; see `Capabilities.divides`.
-
-        A good one has a large ``sum over cells and targets t of |sum_i weights[t, i] in the cell|``
-        on examples that it has not seen.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_targets, n_samples), dtype float64
-            As for `price`.
-        request : PricingRequest
-            With `rows`, only these examples count, whatever the weights of the others are; cells
-            cover all examples nevertheless.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no cells")
-
     def rebound(self, family: WeakLearnerFamily, context: BindContext) -> Pricer | None:
         """Return what `bind` of a family returns for this matrix; optional.
 
@@ -410,6 +392,31 @@ class Pricer(ABC):
             None, the default, if X is needed: the family is bound again.
         """
         return None
+
+
+class Divider(ABC):
+    """What divides the examples of a training matrix into cells that all targets share.
+
+    The pricer of a family with `Capabilities.divides` is one, too.
+    """
+
+    @abstractmethod
+    def divide(
+        self, weights: NDArray[np.float64], request: PricingRequest = PricingRequest()
+    ) -> Division:
+        """Return one division of the examples for all targets; see `Capabilities.divides`.
+
+        A good one has a large ``sum over cells and targets t of |sum_i weights[t, i] in the cell|``
+        on examples that it has not seen.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_targets, n_samples), dtype float64
+            As for `price`.
+        request : PricingRequest
+            With `rows`, only these examples count, whatever the weights of the others are; cells
+            cover all examples nevertheless.
+        """
 
 
 class WeakLearnerFamily(BaseEstimator, ABC):

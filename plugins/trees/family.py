@@ -234,7 +234,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         }
 
 
-class TreePricer(cwboost.Pricer):
+class TreePricer(cwboost.Pricer, cwboost.Divider):
     """Trees on one training matrix: one per target, or one whose leaves all targets share."""
 
     def __init__(self, grower, binned, context, coarse_bins):

@@ -440,7 +440,7 @@ FAULTS = {
         ("api_version = 2", "declarations", "api_version must be 1"),
     ],
     CAN: [
-        ("Capabilities(missing_values=True, divides=True)", "fit", "ReferencePricer has no cells"),
+        ("Capabilities(missing_values=True, divides=True)", "fit", "divides must be a Divider"),
         ("Capabilities(monotonic=True)", "monotonic", r"break the constraint \+1 on feature 0"),
     ],
     KEEPS_SHARE: [

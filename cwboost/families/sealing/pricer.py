@@ -13,6 +13,7 @@ from cwboost._kernels.common.packed_edges import (
 )
 from cwboost.families.contract import (
     BindContext,
+    Divider,
     Division,
     Priced,
     Pricer,
@@ -62,7 +63,7 @@ def candidates_of(family: WeakLearnerFamily, size: float) -> list[WeakLearnerFam
     return found
 
 
-class SealedPricer(Pricer):
+class SealedPricer(Pricer, Divider):
     """A pricer whose results are checked; a breach of the contract raises `FamilyFault`.
 
     `sample` has rows of the training matrix, copied before `family` was bound. If `whole`, they are
@@ -85,6 +86,9 @@ class SealedPricer(Pricer):
         self.least_edge = 0.0
         if not isinstance(pricer, Pricer):
             raise self.fault(f"bind must return a Pricer, got {type(pricer).__name__}")
+        if family.capabilities.divides and not isinstance(pricer, Divider):
+            kind = type(pricer).__name__
+            raise self.fault(f"the pricer of a family that divides must be a Divider, got {kind}")
         self.pricer = pricer
         self.sample = sample
         self.n_samples = sample.n_samples
@@ -113,7 +117,7 @@ class SealedPricer(Pricer):
         return priced
 
     def divide(self, weights, request: PricingRequest = PricingRequest()) -> Division:
-        """See `Pricer.divide`."""
+        """See `Divider.divide`."""
         self.n_calls += 1
         found = noted(self._where, self.pricer.divide, read_only(weights), request)
         check_division(found, self.family.learners_type, self.n_samples, self.fault)
