@@ -205,7 +205,7 @@ def test_an_interrupt_of_the_holdout_run_leaves_the_model_as_it_was(monkeypatch)
     clf = made(LENGTH).fit(X[TRAIN], Y[TRAIN])
     before = copy.deepcopy(vars(clf))
 
-    def interrupt(*args):
+    def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(recipe, "scale_and_loss", interrupt)
@@ -246,7 +246,7 @@ def test_the_plan_shows_what_was_tried():
 
 def test_the_plan_has_the_reasons_of_what_the_data_rule_out():
     few = CWBoostClassifier(random_state=0).fit(X[TRAIN][FEW], Y[TRAIN][FEW])
-    assert few.plan_.reasons["init"] == "'kernel' cannot be fitted to these examples"
+    assert few.plan_.reasons["init"] == "there are fewer than 100 examples"
     clf = CWBoostClassifier(init=None, n_estimators=3)
     clf.fit(X[TRAIN], Y[TRAIN], X_val=X[TEST], y_val=Y[TEST])
     assert "held-out examples" in clf.plan_.reasons["scale"]
