@@ -180,7 +180,10 @@ WRITES = {"fit", "predict --out", "plugins", "datasets"}  # need no place for a 
 def shell(folder, line, **environment):
     command = f"{sys.executable} -m cwboost {line}"
     environment = os.environ | {"OMP_NUM_THREADS": "1"} | environment
-    return subprocess.run(["sh", "-c", command], cwd=folder, env=environment, capture_output=True)
+    found = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, capture_output=True)
+    if zipfile.is_zipfile(io.BytesIO(found.stdout)):
+        found.stdout = b"a whole model"  # whose history has the seconds that training took
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +216,7 @@ def test_standard_streams_that_are_closed_full_or_narrow(command, folder):
     for encoding in ("ascii", "cp1252"):
         found = shell(folder, line, PYTHONIOENCODING=encoding)
         assert found.returncode == 0
-        as_utf8 = usual.stdout if b"\0" in usual.stdout else usual.stdout.decode()
+        as_utf8 = usual.stdout.decode()
         is_data = command.startswith("predict") or command == "fit -"
         assert (
             is_data or found.stdout.decode() == as_utf8.encode("ascii", "backslashreplace").decode()
