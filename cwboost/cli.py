@@ -105,9 +105,8 @@ def _parser(modules) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"cwboost {__version__}")
-    _with_plugins(parser).add_argument(
-        "--traceback", action="store_true", help="show the traceback of an error"
-    )
+    parser.add_argument("--traceback", action="store_true", help="show the traceback of an error")
+    _with_plugins(parser)
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, module in modules.items():
         text = inspect.getdoc(module) or ""  # python -OO leaves docstrings out

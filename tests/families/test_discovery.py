@@ -56,10 +56,14 @@ def test_capabilities_are_checked_with_a_readable_message(healthy):
     assert "weak learner 'healthy'" in message
     assert "missing_values is required" in message
     able = [r.name for r in list_plugins() if "missing_values" in r.capabilities]
+    able.remove("mixed")  # which has what its members have
     assert "Registered families with missing_values: " in message
     assert all(repr(name) in message for name in able)
     with pytest.raises(ValueError, match=r"sparse_input is needed because X is sparse"):
         check_capabilities(family, is_sparse=True)
+    with pytest.raises(ValueError, match=r"'healthy' .* of the mixture lacks") as caught:
+        check_capabilities(resolve_weak_learner(["tree", "healthy"]), contains="NaN")
+    assert "'mixed'" not in str(caught.value)
     with pytest.raises(ValueError, match="sparse_input is required"):
         check_capabilities(family, requires=["sparse_input"])
 
