@@ -19,6 +19,7 @@ import example_plugins
 import leaderboard
 import mutants
 import prediction_sets
+import regimes
 import reproduction
 import small_models
 import thin_models
@@ -56,6 +57,7 @@ PARTS = {
     "clusters": (("clusters",), report.measured),
     "plugins": (("plugins",), example_plugins.report),
     "prediction sets": (("prediction_sets",), prediction_sets.report),
+    "regimes": (("regimes",), regimes.report),
     "mutants": (("mutants",), mutants.report),
     "reproduction, settings": (("reproduction",), reproduction.settings),
     "reproduction, errors": (("reproduction",), reproduction.errors),
