@@ -41,10 +41,11 @@ templates_path = ["_templates"]  # a class page without what scikit-learn docume
 html_theme = "furo"
 html_title = f"cwboost {release}"
 html_static_path = ["_static"]
-# What make publish wrote, if it did, beside the pages.
+# A guide for programs that read pages, and what make publish wrote, if it did, beside the pages.
+html_extra_path = ["llms.txt"]
 _site = Path(__file__).parents[1] / ".asv" / "site"
 if _site.is_dir():
-    html_extra_path = [str(_site)]
+    html_extra_path.append(str(_site))
     tags.add("dashboard")  # noqa: F821, a name that Sphinx gives this file
 html_css_files = ["cwboost.css"]
 pygments_dark_style = "github-dark"

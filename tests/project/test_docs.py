@@ -20,6 +20,12 @@ def page(*names):
     return "\n".join((PAGES / name).read_text(encoding="utf-8") for name in names)
 
 
+def test_the_guide_for_programs_names_pages_that_are_there():
+    links = re.findall(r"^- \[.+?\]\((.+?)\.html\): ", page("llms.txt"), re.M)
+    assert len(links) > 10
+    assert [link for link in links if not (PAGES / f"{link}.md").is_file()] == []
+
+
 def public_names():
     yield from set(cwboost.__all__) - {"__version__"}
     for module in ("callbacks", "datasets", "plotting", "testing"):
