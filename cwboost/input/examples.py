@@ -85,7 +85,7 @@ class Examples:
     base: np.ndarray | None = None
     blocks: np.ndarray | None = None
     checksum: int = 0
-    schema: InputSchema | None = None
+    schema: InputSchema = None  # type: ignore[assignment]  # set by who has read the columns
     held_out: Mapping[str, HeldOut] = field(default_factory=dict)
 
     @made_once

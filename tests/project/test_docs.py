@@ -33,9 +33,14 @@ def public_names():
         yield from (rf"({module}\.)?{name}" for name in names)  # with the module or within it
 
 
+PARTS = cwboost.WeakLearnerFamily, cwboost.Pricer, cwboost.Divider, cwboost.WeakLearners
+
+
 def parts_of_the_contract():
-    for part in (cwboost.WeakLearnerFamily, cwboost.Pricer, cwboost.WeakLearners):
-        names = {n for n in (*vars(part), *part.__annotations__) if not n.startswith("_")}
+    for part in PARTS:
+        names = {
+            n for n in (*vars(part), *getattr(part, "__annotations__", ())) if not n.startswith("_")
+        }
         yield from names - {"exact"}
 
 
