@@ -125,7 +125,7 @@ def report(records):
     n_seeds = len({r["seed"] for r in records})
     within = sum(ratio <= 1.1 for ratio in ratios)
     return (
-        f"Within 1.1 of the least in {within} of {len(rows)} regimes; means of {n_seeds} draws.\n\n"
+        f"Within 1.1 of the least in {within} of {len(rows)} regimes, {n_seeds} of each drawn.\n\n"
         + table(["regime", "rows", *PACKAGES, "cwboost over the least"], rows)
         + f"\n\n{conditions(records)}."
     )
