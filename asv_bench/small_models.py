@@ -227,7 +227,7 @@ def report(rows):
                 f"{loss.min():.2f} to {loss.max():.2f}",
                 f"{np.median(terms):,.0f}",
                 f"{np.median(seconds):.2g}",
-                f"{np.median(gaps):.1%}" if gaps else "",
+                f"{np.nanmedian(gaps):.1%}" if gaps else "",
             ]
         )
     head = ["model", "sets", "log loss over EBM's", "from, to", "terms", "time over EBM's", "gap"]
