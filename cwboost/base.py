@@ -160,13 +160,14 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         schema, statistics = self._schema, self.model_.statistics
         compared = schema if statistics is None else schema.with_statistics(statistics)
-        levels = {
+        levels: dict[int, dict[Any, float]] = {
             place: {value: code for code, value in enumerate(known.tolist())}
             for place, known in compared.categories.items()
         }
-        for feature, values in ({} if statistics is None else statistics.levels()).items():
-            known = schema.categories[int(statistics.column[feature])]
-            levels[feature] = dict(zip(known.tolist(), values.tolist()))
+        if statistics is not None:
+            for feature, values in statistics.levels().items():
+                known = schema.categories[int(statistics.column[feature])]
+                levels[feature] = dict(zip(known.tolist(), values.tolist()))
         return compared.feature_names, levels
 
     # ---------------------------------------------------------------- after training

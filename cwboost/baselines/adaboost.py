@@ -90,8 +90,9 @@ class VoteTraining:
     extra_names: ClassVar[tuple[str, ...]] = ()
     """Names of history arrays that only this kind of training has."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.stop_reason: str | None = None
+        self.objective = 1.0
         held_out = held_out_scores(
             self.examples.held_out,
             self.examples.classes,
@@ -227,7 +228,9 @@ class RealLabelTraining(LabelTraining):
         edge = np.abs((signed * outputs[best]).sum(axis=1)).sum()
         priced, place = (found[0], 0) if best == 0 else (found[1], best - 1)
         return Priced(
-            priced.learners.take([place]), bits[best : best + 1], edge.reshape(1).clip(max=1.0)
+            priced.learners.take(np.array([place])),
+            bits[best : best + 1],
+            edge.reshape(1).clip(max=1.0),
         )
 
     def _votes(self, signed, outputs, edges, perfect):

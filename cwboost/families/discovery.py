@@ -177,7 +177,7 @@ def check_capabilities(
             for record in WEAK_LEARNERS.all()
             # A mixture has what its members have.
             if record.state == "loaded"
-            and record.plugin_class.members is WeakLearnerFamily.members
+            and getattr(record.plugin_class, "members", None) is WeakLearnerFamily.members
             and set(lacking) <= set(record.capabilities)
         )
         where = " of the mixture" if len(members) > 1 else ""

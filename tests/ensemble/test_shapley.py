@@ -10,7 +10,7 @@ from models import paper
 from scipy import sparse
 from sklearn.linear_model import RidgeClassifier
 
-from cwboost import CWBoostClassifier, MixedFamily, SklearnFamily, get_family
+from cwboost import CWBoostClassifier, MixedFamily, SklearnFamily, TreeFamily, get_family
 from cwboost.ensemble.shapley import shapley_values, tree_shapley
 from cwboost.families.tree_learners import TreeLearners
 
@@ -137,7 +137,7 @@ def test_learners_that_know_no_training_examples_ask_for_a_background():
         clf.shap_values(X)
 
 
-MIXED = MixedFamily(["projection", "tree"])
+MIXED = MixedFamily(["projection", TreeFamily(max_depth=1)])
 
 
 @pytest.mark.parametrize("family", ["projection", MIXED, SklearnFamily(RidgeClassifier())])

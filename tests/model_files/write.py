@@ -45,6 +45,7 @@ KINDS = {
     "default": partial(fitted, n_estimators="auto", init="auto"),
     "stumps": partial(fitted, "stump", X=GAPS),
     "total-correction": partial(fitted, "stump", correction="total", C=1e4),
+    "certified": partial(fitted, "stump", correction="total", n_estimators="auto"),
     "trees": partial(fitted, X=GAPS),
     "two-classes": partial(fitted, y=Y == "a"),
     "numbers-as-labels": partial(fitted, "stump", y=np.searchsorted(["a", "b", "c"], Y) * 10),

@@ -51,6 +51,7 @@ CHANGES = {
     "cv": StratifiedKFold(3),
     "n_iter_no_change": 3,
     "categorical_features": [3],
+    "category_encoding": "target",
     "monotonic_cst": {"total": RISING, "constrained": None, "stagewise": RISING},
     "interaction_cst": [[0, 1]],
     "class_weight": {0: 5.0, 1: 1.0, 2: 1.0},
