@@ -102,7 +102,7 @@ lint: $(STAMPS)/lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --strict tests/support/typed_program.py
-	$(BIN)/pyright tests/support/typed_program.py
+	$(BIN)/pyright --pythonpath $(BIN)/python tests/support/typed_program.py
 	for template in plugins/templates/*/; do (cd $$template && MYPYPATH='$(CURDIR)' \
 		$(BIN)/mypy --config-file ../pyproject.toml --cache-dir '$(CURDIR)/.mypy_cache' --follow-imports silent --no-namespace-packages src) || exit; done
 	find cwboost plugins \( -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' \) \

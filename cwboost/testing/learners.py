@@ -154,7 +154,8 @@ def check_damaged_arrays(plugin):
 
 def _check_indices(made, good, name, X) -> None:
     """Refuse -1 that is taken for the last of some length, if that length itself is refused."""
-    for length in {X.shape[1], *(n for array in good.values() for n in array.shape)} - {0, 1}:
+    lengths = {X.shape[1], *(n for array in good.values() for n in array.shape)} - {0, 1}
+    for length in sorted(n for n in lengths if n <= np.iinfo(good[name].dtype).max):
         first, last, beyond, negative = (
             _predicts(made, {**good, name: np.full_like(good[name], value)}, X, f"{name}={value}")
             for value in (0, length - 1, length, -1)

@@ -7,7 +7,7 @@ from odd_memory import DENSE, MALFORMED, SPARSE
 from scipy import sparse
 
 import cwboost
-from cwboost.testing.material import bind
+from cwboost.testing.material import bind, context_of
 
 FAMILIES = ("stump", "tree", "projection")
 RNG = np.random.default_rng(0)
@@ -88,7 +88,7 @@ def uses(request, good):
         lambda X: fitted(X, request.param),
         model.decision_function,
         lambda X: list(model.staged_predict(X)),
-        lambda X: bind(family, X, n_targets=3),
+        lambda X: family.bind(X, context_of(X, 0, 3, 1)),
         learners.outputs,
         learners.scorer(np.ones((3, 2))),
     )

@@ -119,10 +119,9 @@ for family in ("stump", "tree", "projection"):
     clf = CWBoostClassifier(weak_learner=family, n_estimators=2, random_state=0).fit(X, y)
     clf.save("model")
     assert (load_model("model").predict_proba(X) == clf.predict_proba(X)).all()
-np.savez("data.npz", X=X, y=y)
 Path("data.parquet").touch()
 Path("data.csv").touch()
-assert main(["fit", "data.npz", "model", "--rounds", "2"]) == 0
+assert main(["fit", "data.csv", "other", "--rounds", "2"]) == 1
 assert main(["datasets"]) == 0
 assert main(["evaluate", "model", "data.parquet"]) == 1
 assert main(["evaluate", "model", "data.csv"]) == 1

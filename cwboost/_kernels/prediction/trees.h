@@ -29,8 +29,8 @@
 /* A node that compares a value. A leaf leads to itself. */
 typedef struct {
     double threshold;
-    int32_t feature; /* column of a block of values */
-    int32_t left;    /* place of the left child in the tree; the right child follows it */
+    int32_t feature;       /* column of a block of values */
+    int32_t left;          /* place of the left child in the tree; the right child follows it */
     int64_t missing_right; /* 1 or 0 */
 } cwb_node;
 

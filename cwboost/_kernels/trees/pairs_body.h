@@ -71,8 +71,8 @@ static void CWB_NAME(best_of_child)(const double *part, const cwb_coarse *child,
 /* Let the roots of one feature know a child, number `place`, from the table of child and root
  * codes. `room` is for 2 (child codes) + 3 rows of all splits and lanes. */
 static void CWB_NAME(try_child)(const double *table, const cwb_coarse *root,
-                                const cwb_coarse *child, int64_t lanes, double *room,
-                                int32_t place, cwb_roots known) {
+                                const cwb_coarse *child, int64_t lanes, double *room, int32_t place,
+                                cwb_roots known) {
     const int64_t width = cwb_n_splits(root) * lanes;
     double *left = room, *right = left + child->n_codes * width;
     for (int64_t b = 0; b < child->n_codes; b++)

@@ -112,7 +112,9 @@ class SklearnPricer(Pricer):
         self.n_samples, self.n_features = X.shape
         self._X = X
         self._form: Any = learners_class(estimator)
-        self._fitted_on = _clipped(X) if self._form is TreeModels else X
+        # Trees of scikit-learn read float32; linear algebra rounds as the dtype does.
+        is_tree = self._form is TreeModels
+        self._fitted_on = _clipped(X) if is_tree else X.astype(np.float64, copy=False)
         self._estimator = estimator
         self._seeded = estimator.get_params(deep=False).get("random_state", 0) is None
         self._random_state = context.random_state

@@ -49,7 +49,7 @@ def data():
 
 
 @pytest.mark.slow
-@parametrize_with_plugin_checks([Means(), Landmarks(), Landmarks(n_landmarks=1, n_near=3)])
+@parametrize_with_plugin_checks([Means(), Landmarks(), Landmarks(n_landmarks=2, n_near=3)])
 def test_it_keeps_the_contract(plugin, check):
     check(plugin)
 

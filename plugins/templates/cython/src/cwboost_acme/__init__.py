@@ -45,6 +45,8 @@ class AcmeLearners(cwboost.ArrayLearners):
             raise ValueError(f"array 'feature' must hold indices of {n_features} features")
         if not np.isin(self.polarity, (-1, 1)).all():
             raise ValueError("array 'polarity' must hold -1 and +1")
+        if np.isnan(self.low).any() or np.isnan(self.high).any():
+            raise ValueError("arrays 'low' and 'high' must hold no NaN")
 
 
 class AcmePricer(cwboost.Pricer):
