@@ -138,7 +138,9 @@ class DerivedLearners(ArrayLearners):
         chunks = [values for _, values in self._chunks(X, self._function(), n_threads)]
         values = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
         takes_gaps = family.capabilities.missing_values
-        if not takes_gaps and np.isnan(values).any() and np.isfinite(np.sum(X)):
+        with np.errstate(invalid="ignore", over="ignore"):
+            is_finite = np.isfinite(np.sum(X))
+        if not takes_gaps and is_finite and np.isnan(values).any():
             raise ValueError(
                 f"transform of {type(family).__name__} must return numbers for numbers, got NaN: "
                 "replace it, or declare Capabilities(missing_values=True)"
