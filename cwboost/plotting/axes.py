@@ -28,12 +28,12 @@ def short(name, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 3 - end]}...{text[-end:]}"
 
 
-def plain(name) -> str:
+def plain(name, longest: int = LONGEST) -> str:
     """Return a name of a feature, class or category as text that matplotlib draws as it stands.
 
     Two dollars would begin a formula.
     """
-    return short(name).replace("$", r"\$")
+    return short(name, longest).replace("$", r"\$")
 
 
 def folded(text: str, width: int = 48) -> str:

@@ -50,7 +50,7 @@ def plot_scorecard(classifier, *, n_tables=12):
     legend = fig.legend(handles, numbers, title="class", loc="outside right upper")
     for text, label in zip(legend.get_texts(), labels):
         text.set(text=short(label), parse_math=False)
-    fig.suptitle(plain(f"{card.meaning[:1].upper()}{card.meaning[1:]}"))
+    fig.suptitle(plain(card.meaning, 120))
     return fig
 
 
