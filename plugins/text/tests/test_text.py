@@ -60,8 +60,9 @@ def cwboost_command(monkeypatch):
 
 def test_the_command_line_trains_it(counted, cwboost_command, tmp_path):
     X, y = counted
-    data, model = tmp_path / "counts.npz", tmp_path / "model.cwb"
-    np.savez(data, X=X.toarray(), y=y)
+    data, model = tmp_path / "counts.csv", tmp_path / "model.cwb"
+    frame = pandas.DataFrame(X.toarray(), columns=[f"word{j}" for j in range(X.shape[1])])
+    frame.assign(label=y).to_csv(data, index=False)
     options = ["--set", "init=tfidf", "--rounds", "5", "--held-out", "0"]
     assert cwboost_command("fit", data, model, *options) == 0
     assert cwboost.load_model(model).init_.model.name == "tfidf"
