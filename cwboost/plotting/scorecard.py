@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from cwboost.plotting.axes import colours, plain, short
+from cwboost.plotting.axes import colours, folded, plain, short
 from cwboost.support.extras import extra
 
-COLUMNS, HEIGHT, WIDTH = 3, 2.6, 3.4
+COLUMNS, HEIGHT, WIDTH = 3, 2.8, 3.6
 """Axes per row, and their size in inches."""
 
-MOST_LABELS, LONGEST = 8, 16
-"""Parts of an axis that have labels, evenly spaced ones of more, and their length."""
+MOST_LABELS, LONGEST = 7, 20
+"""Labels of an axis, evenly spaced ones of more, and the length of a name."""
 
 
 def plot_scorecard(classifier, *, n_tables=12):
@@ -32,40 +32,39 @@ def plot_scorecard(classifier, *, n_tables=12):
     card = classifier.scorecard()
     with extra("plot", "plotting needs matplotlib"):
         from matplotlib import pyplot
+        from matplotlib.lines import Line2D
     tables = card.tables[:n_tables]
     n_rows = max(1, -(-len(tables) // COLUMNS))
     fig, grid = pyplot.subplots(
         n_rows, COLUMNS, figsize=(COLUMNS * WIDTH, n_rows * HEIGHT), layout="constrained"
     )
     labels = [str(label) for label in card.classes[-len(card.constant) :]]
-    handles = []
+    colour = colours(len(labels))
     for ax, table in zip(grid.flat, tables):
         if len(table.axes) == 1:
-            handles = _steps(ax, table, card.names)
+            _steps(ax, table, card.names, colour)
         else:
             _map(fig, ax, table, card.names, labels)
     for ax in grid.flat[len(tables) :]:
         ax.set_axis_off()
+    handles = [Line2D([], [], color=c) for c in colour]
     numbers = list(map(str, range(len(handles))))
-    legend = fig.legend(handles, numbers, title="class", loc="outside right upper")
+    where = {"loc": "outside lower center", "ncols": min(4, len(handles))}
+    legend = fig.legend(handles, numbers, title="class", fontsize="small", **where)
     for text, label in zip(legend.get_texts(), labels):
-        text.set(text=short(label), parse_math=False)
-    fig.suptitle(plain(card.meaning, 120))
+        text.set(text=short(label, LONGEST), parse_math=False)
+    fig.suptitle(folded(plain(card.meaning, 120), 90))
     return fig
 
 
-def _steps(ax, table, names) -> list:
-    """Draw the points of one column; return a line per class."""
+def _steps(ax, table, names, colour) -> None:
+    """Draw the points of one column, a line per class."""
     (axis,) = table.axes
     edges = np.arange(len(axis.names) + 1) - 0.5
-    n_points = table.points.shape[1]
-    lines = [
-        ax.stairs(table.points[:, k], edges, baseline=None, color=colour)
-        for k, colour in enumerate(colours(n_points))
-    ]
+    for points, c in zip(table.points.T, colour):
+        ax.stairs(points, edges, baseline=None, color=c)
     ax.set_title(plain(names[axis.column]), fontsize="medium")
     _label(ax.xaxis, axis)
-    return lines
 
 
 def _map(fig, ax, table, names, labels) -> None:
@@ -73,22 +72,24 @@ def _map(fig, ax, table, names, labels) -> None:
     first, second = table.axes
     ranges = np.ptp(table.points.reshape(-1, table.points.shape[-1]), axis=0)
     k = int(ranges.argmax())
-    points = table.points[..., k]
+    points = table.points[..., k].T
     most = np.abs(points).max() or 1.0
-    image = ax.imshow(points.T, origin="lower", aspect="auto", cmap="RdBu_r", vmin=-most, vmax=most)
+    scale = {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
+    image = ax.imshow(points, origin="lower", aspect="auto", interpolation="nearest", **scale)
     fig.colorbar(image, ax=ax)
-    both = f"{plain(names[first.column])}, {plain(names[second.column])}"
-    ax.set_title(f"{both}: {plain(labels[k])}", fontsize="medium")
-    _label(ax.xaxis, first)
-    _label(ax.yaxis, second)
+    ax.set_title(plain(labels[k], LONGEST), fontsize="medium")
+    for ticks, axis in ((ax.xaxis, first), (ax.yaxis, second)):
+        ticks.set_label_text(plain(names[axis.column], LONGEST), fontsize="small")
+        _label(ticks, axis)
 
 
 def _label(ticks, axis) -> None:
-    """Name the parts of an axis, all or evenly spaced ones and the last."""
-    n = len(axis.names)
-    places = np.unique(np.linspace(0, n - 1, min(n, MOST_LABELS)).round().astype(int))
-    shown = [plain(short(axis.names[place], LONGEST)) for place in places]
-    ticks.set_ticks(places, shown, fontsize="x-small")
-    if ticks.axis_name == "x":
-        for text in ticks.get_ticklabels():
-            text.set(rotation=30, ha="right")
+    """Label the thresholds between intervals, or the categories, and the missing values."""
+    if axis.ends is None:
+        places, names = np.arange(len(axis.names) - 1), axis.names[:-1]
+    else:
+        places, names = np.arange(len(axis.ends)) + 0.5, [f"{end:.4g}" for end in axis.ends]
+    places, names = [*places, len(axis.names) - 1], [*names, axis.names[-1]]
+    chosen = np.unique(np.linspace(0, len(places) - 1, MOST_LABELS).round().astype(int))
+    ticks.set_ticks([places[i] for i in chosen], [plain(names[i], LONGEST) for i in chosen])
+    ticks.set_tick_params(labelsize="x-small", labelrotation=90 if ticks.axis_name == "x" else 0)

@@ -14,7 +14,7 @@ from models import paper
 from reference_family import ReferenceStump
 from sklearn.datasets import load_iris
 
-from cwboost import AdaBoostECCClassifier, AdaBoostMOClassifier, CWBoostClassifier
+from cwboost import AdaBoostECCClassifier, AdaBoostMOClassifier, CWBoostClassifier, TreeFamily
 from cwboost.ensemble import inspection
 from cwboost.plotting import (
     plot_calibration,
@@ -25,6 +25,7 @@ from cwboost.plotting import (
     plot_loss,
     plot_margins,
     plot_path,
+    plot_scorecard,
     plot_shape,
     plot_tree,
 )
@@ -260,6 +261,13 @@ def drawings(labels, names):
     yield "loss", lambda: plot_loss(tree, frame, y, label=labels[0])
     yield "margins", lambda: plot_margins(tree, frame, y)
     yield "history", lambda: plot_history(tree)
+    yield "holdout", lambda: plot_holdout(CWBoostClassifier(random_state=0).fit(frame, y))
+    certified = {"correction": "total", "init": None, "C": 20.0, "n_estimators": 12}
+    total = CWBoostClassifier("stump", **certified).fit(frame, y)
+    yield "scorecard", lambda: plot_scorecard(total)
+    pairs = TreeFamily(max_depth=2)
+    pairs = CWBoostClassifier(pairs, **certified).fit(frame, y)
+    yield "scorecard of pairs", lambda: plot_scorecard(pairs)
 
 
 def luminance(colour):
@@ -271,9 +279,10 @@ def luminance(colour):
     ]
 
 
-def contrast(text, ax):
+def contrast(text, figure):
     """Return the contrast of a text with what is behind it, as WCAG has it."""
-    ground = ax.get_facecolor() if ax.axison and text.axes is ax else ax.figure.get_facecolor()
+    inside = text.axes is not None and text.axes.axison
+    ground = (text.axes if inside else figure).get_facecolor()
     box = text.get_bbox_patch()
     ground = ground if box is None else box.get_facecolor()
     light = sorted([luminance(text.get_color()), luminance(ground)])
@@ -290,21 +299,23 @@ def test_names_are_text_and_every_plot_follows_the_style(kind, style):
     labels, names = NAMED[kind]
     with pyplot.style.context(style):
         for what, draw in drawings(labels, names):
-            ax = draw()
-            ax.figure.canvas.draw()
-            texts = [text for text in ax.figure.findobj(Text) if text.get_visible()]
+            drawn = draw()
+            figure = drawn.figure
+            figure.canvas.draw()
+            texts = [text for text in figure.findobj(Text) if text.get_visible()]
             texts = [text for text in texts if text.get_text()]
             for text in texts:
                 assert not (text.get_parse_math() and is_math_text(text.get_text())), what
-                assert contrast(text, ax) >= 4.5, (what, text)
-            legend = ax.get_legend()
-            shown = [text.get_text() for text in legend.get_texts()] if legend else []
+                assert contrast(text, figure) >= 4.5, (what, text)
             if what == "calibration by class":
+                shown = [text.get_text() for text in drawn.get_legend().get_texts()]
                 assert [short(name) for name in labels] == shown[1:]
             boxes = [text.get_bbox_patch() for text in texts if text.get_bbox_patch()]
-            for axis in (ax.xaxis, ax.yaxis):
+            shown = [ax for ax in figure.axes if ax.axison]
+            for axis in (axis for ax in shown for axis in (ax.xaxis, ax.yaxis)):
                 low, high = sorted(axis.get_view_interval())
                 ticks = zip(axis.get_ticklocs(), axis.get_ticklabels())
-                boxes += [label for at, label in ticks if ax.axison and low <= at <= high]
+                boxes += [label for at, label in ticks if low <= at <= high]
+            boxes += [ax.title for ax in shown] if len(shown) > 1 else []
             assert not overlapping([box.get_window_extent() for box in boxes]), what
-            pyplot.close(ax.figure)
+            pyplot.close(figure)
