@@ -5,10 +5,10 @@ import numpy as np
 from cwboost.plotting.axes import colours, folded, plain, short
 from cwboost.support.extras import extra
 
-COLUMNS, HEIGHT, WIDTH = 3, 2.8, 3.6
+COLUMNS, HEIGHT, WIDTH = 3, 3.0, 3.6
 """Axes per row, and their size in inches."""
 
-MOST_LABELS, LONGEST = 7, 20
+MOST_LABELS, LONGEST = 5, 20
 """Labels of an axis, evenly spaced ones of more, and the length of a name."""
 
 

@@ -293,8 +293,10 @@ def overlapping(boxes):
     return [(a, b) for place, a in enumerate(boxes) for b in boxes[:place] if a.overlaps(b)]
 
 
-@pytest.mark.parametrize("style", ["default", "dark_background"])
-@pytest.mark.parametrize("kind", NAMED)
+@pytest.mark.parametrize(
+    ("kind", "style"),
+    [*((kind, "dark_background") for kind in NAMED), ("long and many", "default")],
+)
 def test_names_are_text_and_every_plot_follows_the_style(kind, style):
     labels, names = NAMED[kind]
     with pyplot.style.context(style):
