@@ -1,6 +1,6 @@
 """What `cwboost plugins new` writes, and where it refuses to.
 
-`project/test_fresh_environment.py` installs what it writes.
+`project/test_packaging.py` installs what it writes.
 """
 
 import re

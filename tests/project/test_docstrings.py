@@ -11,7 +11,6 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 from sklearn.base import ClassifierMixin
-from sources import ROOT
 
 MODULES = ["", ".callbacks", ".dask", ".datasets", ".hookspecs", ".kernels", ".plotting"]
 
@@ -135,11 +134,3 @@ def test_the_examples_of_a_docstring_run(test, register):
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(test, out=report.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
-
-
-def test_what_users_train_with_has_an_example():
-    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    sections = page.partition("\n## Classifiers\n")[2].partition("\n## Models and files\n")[0]
-    names = re.findall(r"^   ([A-Za-z][\w.]+)$", sections, re.M)
-    assert "CWBoostClassifier" in names and "MixedFamily" in names
-    assert [name for name in names if f"cwboost.{name}" not in EXAMPLES] == []

@@ -2,7 +2,6 @@
 
 import re
 import runpy
-import sys
 
 import numpy as np
 import pytest
@@ -54,36 +53,6 @@ def test_the_mlflow_recipe_gives_our_probabilities(tmp_path, monkeypatch):
     exec(saving, names)
     np.testing.assert_array_equal(names["probabilities"], clf.predict_proba(X))
     assert not list((tmp_path / "model").glob("**/*.pkl"))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default")  # those of Ray and Spark
-@pytest.mark.parametrize("package", ["ray", "pyspark"])
-def test_other_clusters_predict_what_one_process_does(package, monkeypatch):
-    module = pytest.importorskip(package)
-    page = (ROOT / "docs/distributed.md").read_text(encoding="utf-8")
-    on_ray, on_spark = re.findall(r"^```py\n(.*?)^```", page, re.M | re.S)
-    X, y = load_iris(return_X_y=True)
-    names = {"CWBoostClassifier": CWBoostClassifier, "X": X, "y": y}
-    if package == "ray":
-        module.init(num_cpus=1, include_dashboard=False)
-        exec(on_ray, names)
-        found = [row["label"] for row in names["labels"].take_all()]
-        module.shutdown()
-    else:
-        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-        pandas, sql = pytest.importorskip("pandas"), pytest.importorskip("pyspark.sql")
-        names["clf"] = CWBoostClassifier(n_estimators=10).fit(X, y)
-        spark = sql.SparkSession.builder.master("local[1]").getOrCreate()
-        names["frame"] = spark.createDataFrame(pandas.DataFrame(X, columns=list("abcd")))
-        exec(on_spark, names)
-        found = names["labels"].toPandas()["label"].tolist()
-        spark.stop()
-    assert found == names["clf"].predict(X).tolist()
-
-
-def test_the_readme_has_programs():
-    assert len(programs(PAGES[0])) == 2
 
 
 def test_the_readme_begins_with_the_two_commands_of_continuous_integration():

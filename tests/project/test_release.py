@@ -1,7 +1,6 @@
 """The check that the workflow of releases makes before anything is built."""
 
 import importlib.util
-import re
 
 import pytest
 from sources import ROOT
@@ -38,17 +37,3 @@ def test_a_release_that_is_ready_has_no_fault(faults):
 def test_every_fault_is_named(tag, urls, changelog, words, faults):
     (fault,) = faults(tag, PROJECT | {"urls": PROJECT["urls"] | urls}, changelog)
     assert words in fault
-
-
-def test_placeholders_stand_in_one_place():
-    """Besides this file, which has one of its own."""
-    folders = (".github", "cwboost", "docs", "plugins", "tools", "tests")
-    found = [path for folder in folders for path in (ROOT / folder).rglob("*.[pmyt]*")]
-    files = [path for path in found if path.suffix != ".pyc"]
-    placeholder = re.compile(r"://[\w.-]+\.example\b")
-    naming = {
-        str(path.relative_to(ROOT))
-        for path in (*files, *ROOT.glob("*.*"))
-        if path.is_file() and placeholder.search(path.read_text("utf-8", "ignore"))
-    }
-    assert naming - {"pyproject.toml"} == {"tests/project/test_release.py"}

@@ -9,7 +9,6 @@ from importlib.metadata import packages_distributions
 
 import grimp
 import pytest
-from in_process import output_of
 from sources import PACKAGE, ROOT
 
 import cwboost
@@ -78,25 +77,6 @@ def test_cython_modules_use_kernels_alone():
     for path in (PACKAGE / "_kernels").rglob("*.p*x*"):
         names = {a or b for a, b in taken.findall(path.read_text()) if a or b}
         assert all(name.startswith("cwboost._kernels.") for name in names), path
-
-
-def test_the_contract_stands_alone(graph):
-    below = {"cwboost.families.flat_forms", "cwboost.families.outputs"}
-
-    def ours(name):
-        found = graph.find_modules_directly_imported_by(f"cwboost.{name}")
-        return {one for one in found if one.startswith("cwboost")}
-
-    assert ours("families.contract") == below
-    assert ours("families.outputs") == ours("families.arrays") == ours("hookspecs") == set()
-
-
-def test_importing_cwboost_is_light():
-    program = "import sys, cwboost; print(*[m for m in sys.modules if m.startswith('cwboost.')])"
-    families = {f"cwboost.families.{n}" for n in ("arrays", "contract", "flat_forms", "outputs")}
-    assert set(output_of("-c", program).split()) <= families | {
-        "cwboost.families", "cwboost.hookspecs"
-    }  # fmt: skip
 
 
 def test_no_import_cycles(graph):
@@ -249,13 +229,3 @@ def test_the_page_of_versions_states_the_oldest_ones_that_are_declared(project):
     bounds = dict(requirement.split(">=") for requirement in project["dependencies"])
     bounds["python"] = project["requires-python"].removeprefix(">=")
     assert stated == {name: bounds[name] for name in ("python", "numpy", "scipy", "scikit-learn")}
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").glob("*.yml")), ids=str)
-def test_workflows_name_actions_by_hash_and_version(path):
-    text = path.read_text(encoding="utf-8")
-    assert pytest.importorskip("yaml").safe_load(text)["jobs"]
-    actions = re.findall(r"uses: (.+)$", text, re.M)
-    assert actions
-    for action in actions:
-        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action

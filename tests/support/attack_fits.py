@@ -174,6 +174,7 @@ def made(classifier, family, n_jobs):
     return classifier(TreeFamily(max_depth=1) if family == "tree" else family, n_jobs=n_jobs, **FEW)
 
 
+EARLY = FEW | {"init": None, "early_stopping": "error", "probability_scale": 2.0}
 LONG = {"n_estimators": 400, "C": 1e8, "tol": 0.0}
 
 # Every classifier, every family, every second of them on two threads; what other parameters add.
@@ -195,6 +196,13 @@ SMALL_FITS = {
     "held out": SmallFit(
         partial(CWBoostClassifier, "stump", early_stopping=True, **FEW),
         lambda clf: clf.fit(X, Y, X_val=X[::3], y_val=Y[::3]),
+    ),
+    "continued": SmallFit(
+        lambda: (
+            CWBoostClassifier("stump", warm_start=True, **EARLY)
+            .fit(X, Y)
+            .set_params(n_estimators=7)
+        )
     ),
     "400 rounds": SmallFit(partial(stages, **LONG)),
     "thin": SmallFit(

@@ -1,19 +1,24 @@
 """Every way to begin again, with every parameter and every part of the data changed.
 
-What was trained is kept or refused; a bound and a reason to stop hold for the present problem only.
+What was trained is kept or refused; a bound, a best round and a reason to stop hold for the present
+problem only.
 """
 
 import inspect
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
-from models import snapshot_of
+from models import assert_same_training, snapshot_of
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
 
 from cwboost import CWBoostClassifier, StumpFamily, TreeFamily, load_model
-from cwboost.callbacks import Checkpoint, TimeLimit
+from cwboost.calibration.metrics import NAMED
+from cwboost.callbacks import TimeLimit
+from cwboost.datasets import load_vowel
 
 RNG = np.random.default_rng(0)
 X = np.round(RNG.normal(size=(120, 4)), 1)
@@ -87,10 +92,12 @@ def made(kind, **params):
     return CWBoostClassifier(**first | KINDS[kind] | params)
 
 
-def fit(clf, X=X, y=Y, sample_weight=None, **params):
+def fit(clf, X=X, y=Y, sample_weight=None, held_out=(), **params):
+    """Train on; rounds that are there already, or columns that do not pay, warn."""
+    held_out = dict(zip(("X_val", "y_val"), held_out))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return clf.set_params(**params).fit(X, y, sample_weight)
+        return clf.set_params(**params).fit(X, y, sample_weight, **held_out)
 
 
 def in_memory(kind, path):
@@ -107,18 +114,9 @@ def from_plain_file(kind, path):
     return load_model(path)
 
 
-def from_checkpoint(kind, path):
-    fit(made(kind, n_estimators=MORE, warm_start=False, callbacks=[Checkpoint(path, FIRST)]))
-    return load_model(path).set_params(warm_start=True, n_estimators=FIRST)
-
-
 def from_snapshot(kind, path):
     clf = snapshot_of(made(kind, n_estimators=MORE, warm_start=False), X, Y, FIRST)
     return clf.set_params(warm_start=True, n_estimators=FIRST, callbacks=None)
-
-
-EXACT = [in_memory, from_file, from_checkpoint]
-EVERY = [*EXACT, from_plain_file, from_snapshot]
 
 
 def changed(what, kind):
@@ -160,32 +158,21 @@ ENDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("saved", [False, True])
 @pytest.mark.parametrize("reason", ENDS)
-def test_a_reason_to_stop_stays_for_its_problem_only(reason, saved, tmp_path):
+def test_a_reason_to_stop_stays_for_its_problem_only(reason, tmp_path):
     params, other = ENDS[reason]
     settings = {"init": None, "n_estimators": MANY, "warm_start": True, "random_state": 0}
     clf = fit(CWBoostClassifier("stump", **settings | params))
     reason = reason.partition(",")[0]
     assert clf.stop_reason_ == reason
-    if saved:
-        clf.save(tmp_path / "model", training_state=True)
-        clf = load_model(tmp_path / "model")
+    clf.save(tmp_path / "model", training_state=True)
+    clf = load_model(tmp_path / "model")
     n_rounds = clf.n_iter_
     fit(clf, n_estimators=MANY + 1)
     assert (clf.n_iter_, clf.stop_reason_) == (n_rounds, reason)
     for changes in (other, {"weak_learner": StumpFamily(max_features=2)}):
         assert fit(clf, n_estimators=clf.n_iter_ + 3, **changes).n_iter_ > n_rounds
         n_rounds = clf.n_iter_
-
-
-def test_a_bound_does_not_outlive_its_constraints():
-    """The constrained optimum is above that of all stumps, and so is a bound of it."""
-    clf = fit(made("constrained", n_estimators=40))
-    best = fit(made("total", n_estimators=MANY)).history_["objective"][-1]
-    assert clf.history_["dual_bound"][-1] > best
-    fit(clf, n_estimators=45, monotonic_cst=None)
-    assert (clf.history_["dual_bound"][40:] <= best * (1 + 1e-9)).all()
 
 
 def test_trees_of_one_class_stay_trees_of_one_class():
@@ -219,7 +206,7 @@ OTHERS = NEW, np.digitize(NEW[:, 0] - NEW[:, 1] + 0.5 * NEW[:, 2] ** 2, [-0.3, 0
 ENOUGH = 20  # rounds, for a holdout run
 
 
-@pytest.mark.parametrize("begin", EVERY)
+@pytest.mark.parametrize("begin", [in_memory, from_plain_file, from_snapshot])
 def test_a_holdout_run_calibrates_a_model_of_its_examples_only(begin, tmp_path):
     """With others the scale stays, and there are no prediction sets."""
     same = fit(begin("stagewise", tmp_path / "model"), np.asfortranarray(X), Y, n_estimators=ENOUGH)
@@ -254,3 +241,108 @@ def test_zero_constraints_are_none(zero):
     params = {"n_estimators": 20, "random_state": 0}
     fits = [CWBoostClassifier(monotonic_cst=one, **params).fit(X, Y) for one in (None, zero)]
     np.testing.assert_array_equal(*(clf.predict_proba(X) for clf in fits))
+
+
+# ------------------------------------------------------------------ on VOWEL
+
+VOWEL = load_vowel(return_X_y=True)
+VOWELS = np.random.default_rng(0).permutation(np.flatnonzero(VOWEL[1] < 5))
+TRAIN, HELD, OTHER, BOTH = (
+    [part[VOWELS[rows]] for part in VOWEL]
+    for rows in (slice(120), slice(120, 200), slice(200, 280), slice(280))
+)
+NAMED_COLUMNS = pd.DataFrame(TRAIN[0]).add_prefix("f")
+OTHER_DATA = [
+    (NAMED_COLUMNS[NAMED_COLUMNS.columns[::-1]], "stump", "must have the name 'f0' .*got 'f9'"),
+    (NAMED_COLUMNS.iloc[:, :4], "stump", "the 10 features of the fitted model .*got 4"),
+    (NAMED_COLUMNS, "tree", "of the kind of the fitted model .*'tree'"),
+    (NAMED_COLUMNS, ["stump"], "of the kind of the fitted .*'mixed'"),
+]
+
+
+@pytest.mark.parametrize("data, weak_learner, message", OTHER_DATA)
+def test_training_goes_on_with_the_same_columns_and_kind_of_learner_only(
+    data, weak_learner, message
+):
+    clf = CWBoostClassifier("stump", init=None, n_estimators=2, warm_start=True)
+    clf.fit(NAMED_COLUMNS, TRAIN[1]).set_params(n_estimators=4, weak_learner=weak_learner)
+    with pytest.raises(ValueError, match=message):
+        clf.fit(data, TRAIN[1])
+    assert clf.n_iter_ == 2
+
+
+@pytest.mark.parametrize("init", ["auto", "kernel", GaussianNB()])
+@pytest.mark.parametrize("together", ["groups", "cv", None])
+def test_training_goes_on_from_the_same_base_scores(init, together):
+    """Cross-fitting draws the folds of the first fit, whatever that tried before."""
+    cv = KFold(5) if together == "cv" else None
+    groups = np.arange(280) // 4 if together == "groups" else None
+    params = {"init": init, "cv": cv, "random_state": 0, "warm_start": True}
+    parts, whole = (CWBoostClassifier(n_estimators=n, **params) for n in (20, 23))
+    for clf, n_estimators in ((parts, 20), (parts, 23), (whole, 23)):
+        clf.set_params(n_estimators=n_estimators).fit(*BOTH, groups=groups)
+    assert whole.init_ is not None
+    assert_same_training(parts, whole)
+
+
+def stopping(measure, n_estimators, correction="stagewise", **params):
+    steps = {"learning_rate": 1.0, "subsample": 0.7} if correction == "stagewise" else {"C": 300.0}
+    params = {"init": None, "n_iter_no_change": 5, "validation_fraction": 0.3} | steps | params
+    params |= {"correction": correction, "warm_start": True, "random_state": 0}
+    return CWBoostClassifier("stump", early_stopping=measure, n_estimators=n_estimators, **params)
+
+
+def negative_error(estimator, X, y):
+    return -float(np.mean(estimator.predict(X) != y))
+
+
+@pytest.mark.parametrize("held_out", [(), HELD])
+@pytest.mark.parametrize(
+    "measure, init", [("logloss", None), ("error", "kernel"), (negative_error, None)]
+)
+def test_without_a_column_that_pays_the_model_stays(measure, init, held_out):
+    """At so small a C, whatever the rounds so far."""
+    clf = fit(stopping(measure, 15, init=init), *TRAIN, held_out=held_out)
+    kept, scores = clf.best_iteration_, clf.decision_function(VOWEL[0])
+    for n_rounds in (15, 30):
+        fit(clf, *TRAIN, held_out=held_out, n_estimators=n_rounds, C=1e-6)
+        assert clf.best_iteration_ == kept
+        np.testing.assert_array_equal(clf.decision_function(VOWEL[0]), scores)
+
+
+@pytest.mark.parametrize("init", [None, "kernel"])
+@pytest.mark.parametrize("weak_learner", ["tree", "stump"])
+def test_a_model_without_rounds_can_go_on(weak_learner, init):
+    settings = {"init": init, "n_estimators": 5, "random_state": 0, "probability_scale": 2.0}
+    clf = CWBoostClassifier(weak_learner, C=1e-3, warm_start=True, **settings)
+    with pytest.warns(UserWarning, match="no weak learner lowers the objective"):
+        clf.fit(*TRAIN)
+    assert clf.set_params(C=100.0).fit(*TRAIN).n_iter_ == 5
+    whole = CWBoostClassifier(weak_learner, C=100.0, **settings).fit(*TRAIN)
+    assert clf.score(*TRAIN) == pytest.approx(whole.score(*TRAIN), abs=0.1)
+
+
+@pytest.mark.parametrize("correction", ["stagewise", "total"])
+def test_the_best_round_is_that_of_the_present_examples_and_measure(correction):
+    """The rounds so far are measured again, on another X_val or by another measure."""
+    clf = fit(stopping("error", 10, correction), *TRAIN, held_out=HELD)
+    for held_out, measure in ((OTHER, "error"), (OTHER, "logloss"), (HELD, "loss")):
+        more = {"early_stopping": measure, "n_estimators": clf.n_iter_ + 3}
+        values = fit(clf, *TRAIN, held_out=held_out, **more).history_[f"valid_{measure}"]
+        kept, factor = clf.best_iteration_, 1 + NAMED[measure].tolerance
+        assert len(values) == clf.n_iter_ >= kept == clf.ensemble_.n_rounds
+        assert values[kept - 1] <= values.min() * factor
+        whole = stopping(measure, clf.n_iter_, correction, n_iter_no_change=1000)
+        known = fit(whole, *TRAIN, held_out=held_out).history_[f"valid_{measure}"]
+        np.testing.assert_array_equal(values, known)
+
+
+@pytest.mark.parametrize("family", [StumpFamily, TreeFamily])
+def test_other_rows_meet_other_draws(family):
+    """Else a model that grows by a round per set of rows would see few of its features."""
+    clf = CWBoostClassifier(
+        family(max_features=2), init=None, probability_scale=2.0, warm_start=True, random_state=0
+    )
+    for n in range(1, 9):
+        clf.set_params(n_estimators=n).fit(*(part[VOWELS[n:]] for part in VOWEL))
+    assert np.count_nonzero(clf.feature_importances_) > 4

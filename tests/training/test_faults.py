@@ -34,6 +34,7 @@ def made(classifier=CWBoostClassifier, **params):
 @pytest.mark.slow
 # joblib reads files of the system, which an interrupt right after their opening leaves open.
 @pytest.mark.filterwarnings("ignore:.*_io.FileIO:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore:warm_start adds no rounds")
 @pytest.mark.parametrize("name", [name for name in ATTACKS if name.startswith("lines")])
 def test_an_interrupt_at_every_tenth_of_a_fit(name, monkeypatch):
     """Of every classifier and family; training for the first time and training again."""
@@ -42,7 +43,8 @@ def test_an_interrupt_at_every_tenth_of_a_fit(name, monkeypatch):
     if hasattr(OpenBLASController, "_SHARED_STATE"):
         monkeypatch.setattr(OpenBLASController._SHARED_STATE, "lock", RLock())
     outcomes = carried_out(name, ATTACKS[name], 10, seed=0).keys()
-    assert outcomes - {"some rounds"} == {"the former model"}
+    at_end = {"ended before"} if name == "lines/continued" else set()  # the second fit is short
+    assert outcomes - at_end - {"some rounds"} == {"the former model"}
     assert ("some rounds" in outcomes) == (name != "lines/thin")
 
 
@@ -137,6 +139,6 @@ def test_allocations_that_fail():
     done = run_with_library(command, capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     lines = done.stdout.splitlines()
-    assert len(lines) == 11
+    assert len(lines) == 12
     assert all("the former model" in line for line in lines)
     assert sum("some rounds" in line for line in lines) >= 3

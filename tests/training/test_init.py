@@ -1,5 +1,8 @@
 """Init models: base scores as an offset of the margins, out of sample in training."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 from models import paper
@@ -135,3 +138,21 @@ def test_scores_of_a_broken_init_model_are_named(scores):
     X, y = np.arange(80.0).reshape(40, 2), np.arange(40) % 2
     with pytest.raises(ValueError, match="init model 'broken': scores must"):
         CWBoostClassifier("stump", init=Broken(scores), n_estimators=2).fit(X, y)
+
+
+ALONE = np.where(np.arange(150) == 0, 9, np.arange(150) % 3)
+UNSUITED = {
+    "40 rows": ("kernel", np.eye(40, 4), np.arange(40) % 3),
+    "a class of one example": (LogisticRegression(), np.eye(150, 4), ALONE),
+}
+
+
+@pytest.mark.parametrize("what", UNSUITED)
+def test_an_init_model_that_was_named_does_not_leave_unnoticed(what):
+    init, X, y = UNSUITED[what]
+    with pytest.warns(UserWarning, match=f"init={re.escape(repr(init))} cannot be fitted"):
+        clf = CWBoostClassifier(init=init, n_estimators=3).fit(X, y)
+    assert clf.init_ is None and repr(init) in clf.plan_.reasons["init"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CWBoostClassifier(n_estimators=3).fit(X, y)

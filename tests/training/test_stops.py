@@ -1,8 +1,13 @@
-"""Stopped after k rounds by any means, and carried on by any, training equals a fit of k rounds."""
+"""Stopped after k rounds by any means, and carried on by any, training equals a fit of k rounds.
+
+What is calibrated on rows that the first rounds left out belongs to these k rounds, too.
+"""
 
 import copy
+import functools
 import pickle
 import warnings
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +15,8 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from models import RaiseAt, assert_same_rounds
+from models import RaiseAt, assert_same_rounds, snapshot_of
+from sklearn.metrics import log_loss
 
 from cwboost import CWBoostClassifier, load_model
 from cwboost.calibration.metrics import NAMED
@@ -159,3 +165,85 @@ def test_stopped_training_equals_a_fit_of_as_many_rounds(part, tmp_path):
         phases=[Phase.generate],
     )
     machine.TestCase().runTest()
+
+
+# ------------------------------------------------------------------ calibration
+
+FEW, TEST, LENGTH, WHOLE = ROWS[:160], ROWS[160:], 25, 150
+
+
+def made(n_estimators=WHOLE, **params):
+    params = {"init": None, "learning_rate": 0.2, "random_state": 0} | params
+    return CWBoostClassifier("tree", n_estimators=n_estimators, **params)
+
+
+def trained(clf, error=(), **params):
+    with suppress(error):
+        clf.set_params(**params).fit(X[FEW], Y[FEW])
+    return clf
+
+
+def from_snapshot(path):
+    snapshot_of(made(), X[FEW], Y[FEW], LENGTH).save(path)
+    return load_model(path)
+
+
+def from_checkpoint(path):
+    trained(made(callbacks=[Checkpoint(path, every_rounds=LENGTH), stop(LENGTH)]))
+    return load_model(path)
+
+
+WAYS = {
+    "callback": lambda path: trained(made(callbacks=[stop(LENGTH)])),
+    "Ctrl-C": lambda path: trained(made(callbacks=[RaiseAt(LENGTH)]), KeyboardInterrupt),
+    "snapshot": from_snapshot,
+    "checkpoint": from_checkpoint,
+    "more rounds": lambda path: trained(trained(made(10, warm_start=True)), n_estimators=LENGTH),
+    "tol": lambda path: trained(made(tol=0.13)),
+}
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """Return the model of a fit that was asked for some rounds."""
+    return functools.cache(lambda n_rounds: trained(made(n_rounds)))
+
+
+def assert_calibrated_alike(p, other):
+    wanted = other.predict_proba(X[TEST])
+    assert log_loss(Y[TEST], p) == pytest.approx(log_loss(Y[TEST], wanted), rel=0.05)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_calibrated_belongs_to_the_rounds_that_are_kept(way, asked, tmp_path):
+    """Whatever number of rounds the holdout run was for: scale, log loss and sets are alike."""
+    clf = WAYS[way](tmp_path / "model")
+    assert clf.stop_reason_ == "tol" or clf.n_iter_ == LENGTH
+    other = asked(clf.n_iter_)
+    assert_calibrated_alike(clf.predict_proba(X[TEST]), other)
+    assert clf.probability_scale_ == pytest.approx(other.probability_scale_, rel=0.1)
+    own = np.arange(len(TEST)), Y[TEST]
+    for alpha in (0.05, 0.2):
+        sets = [one.predict_set(X[TEST], alpha)[own].mean() for one in (clf, other)]
+        assert sets[0] == pytest.approx(sets[1], abs=0.05)
+
+
+def test_the_length_counts_the_steps_that_were_taken(asked):
+    """Rounds that went before with steps of half the size count half."""
+    clf = trained(made(20, warm_start=True, learning_rate=0.1))
+    trained(clf, n_estimators=WHOLE, learning_rate=0.2, callbacks=[stop(LENGTH + 10)])
+    assert clf.n_iter_ == LENGTH + 10
+    assert clf.probability_scale_ == pytest.approx(asked(LENGTH).probability_scale_, rel=0.05)
+
+
+def test_every_stage_has_the_scale_of_its_length(asked, tmp_path):
+    clf = asked(WHOLE)
+    clf.save(tmp_path / "model")
+    stages = list(clf.staged_predict_proba(X[TEST]))
+    for n_rounds in (LENGTH, 60, WHOLE):
+        for one in (clf, load_model(tmp_path / "model")):
+            p = one.predict_proba(X[TEST], n_estimators=n_rounds)
+            np.testing.assert_array_equal(p, stages[n_rounds - 1])
+            assert_calibrated_alike(p, asked(n_rounds))
+    assert clf.probability_scale_ < 0.8 * asked(LENGTH).probability_scale_
+    assert clf.model_.scale_at(0) == clf.model_.scale_at(1) > clf.probability_scale_
