@@ -9,6 +9,7 @@ rounded to float32.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -205,8 +206,7 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, features: str) -> str:
     A graded learner has one column per output.
     """
     if trees.directions is not None:
-        directions = graph.constant("directions", trees.directions)
-        linear = graph.add("MatMul", [features, directions], "linear")
+        linear, trees = _linear(graph, features, trees)
         features = _with_plain_features(graph, features, linear, trees)
     attributes = _tree_attributes(trees)
     thresholds = graph.onnx.numpy_helper.from_array(trees.threshold, "thresholds")
@@ -223,6 +223,27 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, features: str) -> str:
         **attributes,
     )
     return graph.cast(outputs, "outputs", np.float64)
+
+
+def _linear(graph: _Graph, features: str, trees: ThresholdTrees) -> tuple[str, ThresholdTrees]:
+    """Add nodes for the linear features, ordered by fill; return the trees with that order."""
+    parts = trees.by_fill()
+    order, names = np.concatenate([own for _, own, _ in parts]), []
+    for k, (fill, _, directions) in enumerate(parts):
+        name = features
+        if fill is not None:
+            gaps = [graph.add(op, [features], f"{op}{k}") for op in ("IsNaN", "IsInf")]
+            gap = graph.add("Or", gaps, f"gap{k}")
+            name = graph.add("Where", [gap, graph.constant(f"fill{k}", fill), features], f"full{k}")
+        inputs = [name, graph.constant(f"directions{k}", directions)]
+        names.append(graph.add("MatMul", inputs, f"linear{k}"))
+    moved = replace(
+        trees,
+        feature=np.append(np.argsort(order), -1).astype(np.int32)[trees.feature],
+        directions=np.hstack([directions for *_, directions in parts]),
+        fill_of=None if trees.fill_of is None else trees.fill_of[order],
+    )
+    return graph.add("Concat", names, "linear", axis=1), moved
 
 
 def _votes(graph: _Graph, outputs: str, trees: ThresholdTrees, coef: np.ndarray) -> None:

@@ -18,7 +18,7 @@ from cwboost.dask.host import Setup
 from cwboost.dask.initial import SharedExamples, sample_of_partitions, shared_examples
 from cwboost.dask.input.chunks import report
 from cwboost.dask.input.collections import sources
-from cwboost.dask.input.encoding import Columns, columns_of
+from cwboost.dask.input.encoding import columns_of
 from cwboost.dask.listing import listing, splits
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.one_worker import Job, following_runner
@@ -38,6 +38,7 @@ from cwboost.families.composed.mixed import check_members
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import distribution_of
 from cwboost.families.init_contract import InitModel
+from cwboost.families.init_models import resolve_init
 from cwboost.families.partitioned import PartitionedFamily
 from cwboost.families.sealing.pricer import candidates_of
 from cwboost.input.checks import generator_of
@@ -68,7 +69,6 @@ class ClusterData:
     crew: ActorCrew
     roles: dict[str, str]
     setup: Setup
-    columns: Columns
     schema: InputSchema
 
 
@@ -84,8 +84,9 @@ def place_of(
         tasks += sources(X, y, weight, _role(name), names_of_set(name), first=len(tasks))
     family = parameters.family
     asks_once = isinstance(family, PartitionedFamily) and family.asks_once
-    plugin = distribution_of(type(family))
-    needed = {"cwboost", plugin[0]} if plugin else {"cwboost"}
+    init = None if parameters.chooses_init else resolve_init(parameters.init)
+    owners = (distribution_of(type(plugin)) for plugin in (*family.members(), init) if plugin)
+    needed = {"cwboost", *(owner[0] for owner in owners if owner)}
     crew = ActorCrew(client, tasks, asks_once, sorted(needed))
     try:
         crew.start()
@@ -111,18 +112,11 @@ def _described(
     given = parameters.categorical_features
     known = None if previous is None else previous.schema.categories
     found = crew.collect(columns_of, None, given)
-    encoding, columns = shared_encoding(found, given, known)
+    encoding, schema = shared_encoding(found, given, parameters.family, known)
     reports = crew.collect(report, encoding, parameters.family)
     own = {index: reports[index] for index in range(n_training)}
-    schema = InputSchema(
-        family=parameters.family,
-        categorical_features=given,
-        n_features=columns.n_features,
-        names=None if columns.names is None else np.array(columns.names, dtype=object),
-        categories=encoding.categories,
-    )
     setup = shared_problem(own, encoding, parameters.settings.C, parameters.class_weight)
-    return ClusterData(crew, roles, setup, columns, schema)
+    return ClusterData(crew, roles, setup, schema)
 
 
 class OneWorker(Place):
@@ -181,7 +175,7 @@ class Partitions(Bench):
         self._checksum = zlib.crc32(np.array([own for _, own in digests]).tobytes())
         self._setup = setup = replace(setup, size=size_of(parts for parts, _ in digests))
         found = crew.collect(description, setup.encoding, setup, family)
-        self._coordinator_of = partial(coordinator_of, setup, found, data.columns, self._rng)
+        self._coordinator_of = partial(coordinator_of, setup, found, self._schema, self._rng)
 
     def close(self) -> None:
         self._crew.close()

@@ -5,11 +5,12 @@ from scipy import sparse
 
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk
-from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
+from cwboost.dask.input.encoding import Encoding, check_columns, shared_categories
 from cwboost.families.contract import BindContext
 from cwboost.families.partitioned import Coordinator
 from cwboost.input.categories import in_order_of
 from cwboost.input.examples import PRODUCT, check_classes, checksum_of, class_factors
+from cwboost.input.schema import InputSchema
 from cwboost.support.weights import check_total, parts_of_size
 
 
@@ -68,27 +69,36 @@ def description(chunk: Chunk, setup: Setup, family):
     return family.describe(X if used.all() else X[used])
 
 
-def coordinator_of(setup: Setup, descriptions, columns: Columns, rng, family) -> Coordinator:
+def coordinator_of(setup: Setup, descriptions, schema: InputSchema, rng, family) -> Coordinator:
     """Return a family's coordinator of partitions with these descriptions, by index."""
-    counts, names = setup.class_counts, columns.names
+    counts = setup.class_counts
     context = BindContext(
         n_targets=family.capabilities.n_priced(len(counts)),
         random_state=rng,
         class_counts=counts,
         size=setup.size,
-        feature_names=names,
+        **schema.facts(),
     )
     return family.coordinator([own for _, own in sorted(descriptions.items())], context)
 
 
-def shared_encoding(found, categorical_features, known=None) -> tuple[Encoding, Columns]:
-    """Return how blocks become matrices, and the columns of the training partitions.
+def shared_encoding(
+    found, categorical_features, family, known=None
+) -> tuple[Encoding, InputSchema]:
+    """Return how blocks become matrices for a family, and the schema of the training partitions.
 
     `known` are the categories of a model that training goes on from.
     """
     columns = check_columns(found)
     categories = in_order_of(known or {}, shared_categories(found))
-    return Encoding(categorical_features, categories), columns
+    schema = InputSchema(
+        family=family,
+        categorical_features=categorical_features,
+        n_features=columns.n_features,
+        names=None if columns.names is None else np.array(columns.names, dtype=object),
+        categories=categories,
+    )
+    return Encoding(categorical_features, categories), schema
 
 
 def _all_labels(reports) -> np.ndarray:

@@ -26,14 +26,17 @@ class DirectedShapley:
 
     With n rows and m background examples, a learner of k features costs ``n m k`` multiplications.
     Column j of `directions`, (n_features, n_learners), is that of learner j, whose outputs decide
-    on which side of the threshold an example is; `coef` is (n_learners, n_scores). `base` is the
-    mean score of the background, (n_scores,).
+    on which side of the threshold an example is; `coef` is (n_learners, n_scores), and `fill` what
+    learners take in place of gaps, if they do. `base` is the mean score of the background,
+    (n_scores,).
     """
 
-    def __init__(self, directions, learners: WeakLearners, coef: sparse.csr_array, background):
+    def __init__(
+        self, directions, learners: WeakLearners, coef: sparse.csr_array, background, fill=None
+    ):
         self._directions, self._learners, self._coef = directions, learners, coef
-        self._sides = learners.outputs(background)
-        known, rows = _finite(background)
+        self._sides, self._fill = learners.outputs(background), fill
+        known, rows = _finite(background, fill)
         self._centre = rows.mean(axis=0, where=known)
         self._background = np.where(known, rows - self._centre, 0.0)
         self._is_known = known.all(axis=1)
@@ -44,7 +47,7 @@ class DirectedShapley:
     def add(self, X, values, n_threads: int = 1) -> None:
         """Add the values of the rows of X to `values`, (n_samples, n_features, n_scores)."""
         sides = self._learners.outputs(X)
-        known, rows = _finite(X)
+        known, rows = _finite(X, self._fill)
         rows = np.where(known, rows - self._centre, 0.0)
         z = Projector(self._directions)(rows, n_threads, np.float64)
         for j in range(len(self._learners)):
@@ -80,8 +83,9 @@ class DirectedShapley:
         return parts * self._directions[features, j]
 
 
-def _finite(X) -> tuple[np.ndarray, np.ndarray]:
-    """Return which entries are finite numbers, and dense float64 with zeros for the others."""
+def _finite(X, fill) -> tuple[np.ndarray, np.ndarray]:
+    """Return which entries are known, finite or filled, and float64 with zeros for the others."""
     rows = (X.toarray() if sparse.issparse(X) else np.asarray(X)).astype(np.float64)
     known = np.isfinite(rows)
-    return known, np.where(known, rows, 0.0)
+    rows = np.where(known, rows, 0.0 if fill is None else fill)
+    return known | (fill is not None), rows

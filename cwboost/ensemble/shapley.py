@@ -57,21 +57,25 @@ def shapley_values(
         background = background[evenly_spaced(background.shape[0], DIRECTED_ROWS)]
     values, base = tree_shapley(trees, coef[plain], X, background, n_threads, most_points)
     if len(others):
-        directed = _directed(form, others, learners, coef, background)
-        for rows in _chunks(X.shape[0]):
-            directed.add(X[rows], values[rows], n_threads)
-        base = base + directed.base
+        for directed in _directed(form, others, learners, coef, background):
+            for rows in _chunks(X.shape[0]):
+                directed.add(X[rows], values[rows], n_threads)
+            base = base + directed.base
     return values, base + ensemble.offset(n_rounds)
 
 
-def _directed(form: ThresholdTrees, places, learners, coef, background) -> DirectedShapley:
-    """Return the values of the learners at `places`, which compare one direction each."""
+def _directed(form: ThresholdTrees, places, learners, coef, background):
+    """Yield the values of the learners at `places`, which compare one direction each, by fill."""
     if np.any(np.diff(form.offsets)[places] != 3):
         raise UnsplitError(
             "SHAP values of directions need learners of one comparison each, got trees of several"
         )
-    directions = form.directions[:, form.feature[form.offsets[places]]]
-    return DirectedShapley(directions, learners.take(places), coef[places], background)
+    linear = form.feature[form.offsets[places]]
+    for fill, own, _ in form.by_fill():
+        at = np.flatnonzero(np.isin(linear, own))
+        if len(at):
+            some, directions = places[at], form.directions[:, linear[at]]
+            yield DirectedShapley(directions, learners.take(some), coef[some], background, fill)
 
 
 def tree_shapley(

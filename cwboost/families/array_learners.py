@@ -100,7 +100,7 @@ class ArrayLearners(WeakLearners):
         return {name: getattr(self, name) for name in _dtypes_of(type(self))}
 
     @classmethod
-    def shapes(cls, n_features: int) -> dict[str, tuple]:
+    def shapes(cls, n_features: int | str) -> dict[str, tuple]:
         """Return dtype and shape of every array for `n_features` features; see `check_arrays`."""
         sizes = {"n_features": n_features}
 

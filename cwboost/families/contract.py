@@ -104,6 +104,9 @@ class BindContext:
         weight of 2 then means two copies.
     feature_names : tuple of str or None, default=None
         Names of the columns of X, if the caller's X has names.
+    n_categories : ndarray of shape (n_features,), dtype int64, or None, default=None
+        Number of categories of each column, of which X holds codes; 0 for a column of numbers. None
+        if all are.
     monotonic : ndarray of shape (n_targets, n_features), dtype int8, or None, default=None
         +1 if outputs for a target must not fall as the feature rises, -1 if they must not rise.
         Missing values have no order.
@@ -120,6 +123,7 @@ class BindContext:
     weight: np.ndarray | None = None
     size: float | None = None
     feature_names: tuple[str, ...] | None = None
+    n_categories: np.ndarray | None = None
     monotonic: np.ndarray | None = None
     interactions: np.ndarray | None = None
 

@@ -35,7 +35,8 @@ class ThresholdTrees:
     Tree ``t`` has the nodes ``offsets[t]:offsets[t + 1]``, its root first; children come after
     their parent. An inner node sends an example to its right child, directly after the left one,
     if ``z[feature] > threshold``, or if ``z[feature]`` is NaN and ``missing`` is +1. The examples'
-    features are ``z = x``, or ``z = x @ directions`` if there are directions.
+    features are ``z = x``, or ``z = x @ directions`` if there are directions; linear feature ``k``
+    takes ``fill[fill_of[k]]`` in place of NaN and infinities in x, if there is a fill.
 
     Parameters
     ----------
@@ -52,6 +53,9 @@ class ThresholdTrees:
         Output of a leaf, -1 or +1; of graded learners one per score, -127 to 127. 0 in an inner
         node.
     directions : ndarray of shape (n_features, n_linear_features), dtype float64, optional
+    fill : ndarray of shape (n_fills, n_features), dtype float64, finite, optional
+    fill_of : ndarray of shape (n_linear_features,), int, optional
+        Beside `fill`; -1 for a linear feature of x as it is.
     cover : ndarray of shape (n_nodes,), dtype float32, optional
         Weight of the training examples in each leaf; 0 in an inner node. For explanations without
         a background.
@@ -64,6 +68,8 @@ class ThresholdTrees:
     missing: np.ndarray
     output: np.ndarray
     directions: np.ndarray | None = None
+    fill: np.ndarray | None = None
+    fill_of: np.ndarray | None = None
     cover: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -78,6 +84,18 @@ class ThresholdTrees:
     def n_outputs(self) -> int:
         """Number of outputs of a leaf: 1, or that of graded learners."""
         return 1 if self.output.ndim == 1 else self.output.shape[1]
+
+    def by_fill(self) -> list[tuple[np.ndarray | None, np.ndarray, np.ndarray]]:
+        """Return each fill, None for x as it is, and its linear features: places, directions."""
+        if self.directions is None:
+            return []
+        every = np.full(self.directions.shape[1], -1) if self.fill_of is None else self.fill_of
+        parts = []
+        for number in np.unique(every).tolist():
+            own = np.flatnonzero(every == number)
+            fill = None if number < 0 or self.fill is None else self.fill[number]
+            parts.append((fill, own, self.directions[:, own]))
+        return parts
 
     def nodes(self) -> dict[str, np.ndarray]:
         """Return the arrays of offsets and nodes by name."""

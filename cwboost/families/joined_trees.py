@@ -27,10 +27,10 @@ def _all_of(forms: Sequence[ThresholdTrees]) -> ThresholdTrees:
     cover = None
     if all(form.cover is not None for form in forms):
         cover = np.concatenate([form.cover for form in forms])
-    return ThresholdTrees(
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+    return replace(
+        forms[0],
+        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         **{name: np.concatenate([getattr(form, name) for form in forms]) for name in OF_NODES},
-        directions=forms[0].directions,
         cover=cover,
     )
 
@@ -40,10 +40,10 @@ def _some_of(trees: ThresholdTrees, order: np.ndarray) -> ThresholdTrees:
     sizes, first = np.diff(trees.offsets)[order], trees.offsets[:-1][order]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     nodes = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], sizes)
-    return ThresholdTrees(
-        offsets,
+    return replace(
+        trees,
+        offsets=offsets,
         **{name: getattr(trees, name)[nodes] for name in OF_NODES},
-        directions=trees.directions,
         cover=None if trees.cover is None else trees.cover[nodes],
     )
 
@@ -51,7 +51,7 @@ def _some_of(trees: ThresholdTrees, order: np.ndarray) -> ThresholdTrees:
 def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]:
     """Return the same trees on one set of linear features, which includes plain features."""
     n_features = next(len(form.directions) for form in forms if form.directions is not None)
-    columns, moved, n_columns = [], [], 0
+    columns, moved, n_columns, fills, fill_of = [], [], 0, [], []
     for form in forms:
         split = form.feature >= 0
         feature = form.feature.copy()
@@ -66,14 +66,22 @@ def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]
         n_columns += directions.shape[1]
         columns.append(directions)
         moved.append(replace(form, feature=feature))
-    joined = np.hstack(columns)
-    return [replace(form, directions=joined) for form in moved]
+        own = np.full(directions.shape[1], -1) if form.fill_of is None else form.fill_of
+        fill_of.append(np.where(own < 0, -1, own + len(fills)))
+        fills.extend([] if form.fill is None else form.fill)
+    joined = {"directions": np.hstack(columns), "fill": None, "fill_of": None}
+    if fills:
+        fill, place = np.unique(fills, axis=0, return_inverse=True)
+        joined |= {"fill": fill, "fill_of": np.append(place, -1)[np.concatenate(fill_of)]}
+    return [replace(form, **joined) for form in moved]
 
 
 def plain_features(form: ThresholdTrees) -> np.ndarray:
     """Return the feature that each linear feature of a form is, int32; -1 if it is another sum."""
     directions = form.directions
     is_plain = ((directions != 0).sum(axis=0) == 1) & (directions == 1).any(axis=0)
+    if form.fill_of is not None:
+        is_plain &= form.fill_of < 0
     feature = np.argmax(directions == 1, axis=0)
     return np.where(is_plain, feature, -1).astype(np.int32)
 
@@ -89,5 +97,5 @@ def trees_on_features(form: ThresholdTrees) -> tuple[ThresholdTrees, np.ndarray]
     feature = np.where(split, plain_features(form)[form.feature], -1).astype(np.int32)
     whole = np.logical_and.reduceat(~split | (feature >= 0), form.offsets[:-1])
     places = np.flatnonzero(whole)
-    plain = replace(form, feature=feature, directions=None)
+    plain = replace(form, feature=feature, directions=None, fill=None, fill_of=None)
     return join_trees([plain], places), places

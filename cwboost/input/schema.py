@@ -113,6 +113,13 @@ class InputSchema:
         found[list(self.categories)] = [len(known) for known in self.categories.values()]
         return found
 
+    def facts(self) -> dict[str, Any]:
+        """Return what a `BindContext` has of the columns."""
+        return {
+            "feature_names": None if self.names is None else tuple(self.feature_names),
+            "n_categories": read_only(self.n_categories) if self.categories else None,
+        }
+
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes that hold the schema."""
         found: dict[str, Any] = {"n_features_in_": self.n_features}

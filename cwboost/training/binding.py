@@ -50,7 +50,6 @@ class Binder:
         return first
 
     def _context(self, examples: Examples, rng) -> BindContext:
-        schema = self._schema
         return BindContext(
             n_targets=self._n_targets,
             random_state=rng,
@@ -59,6 +58,6 @@ class Binder:
             class_counts=read_only(examples.counts),
             weight=read_only(examples.weight),
             size=self.size,
-            feature_names=None if schema.names is None else tuple(schema.feature_names),
+            **self._schema.facts(),
             **self._constraints,
         )

@@ -26,7 +26,6 @@ class ProjectionFamily(cwboost.DerivedFeatureFamily):
     -----
     Features are divided by their standard deviation, rounded to 12 bits so that it does not depend
     on the order of its sums; features that do not vary are left out. Sparse matrices stay sparse.
-    Missing values are not supported.
 
     A learner is stored as a seed and a threshold: the entries of its direction are computed again
     by integer arithmetic. X is not copied.

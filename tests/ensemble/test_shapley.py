@@ -10,7 +10,15 @@ from models import paper
 from scipy import sparse
 from sklearn.linear_model import RidgeClassifier
 
-from cwboost import CWBoostClassifier, MixedFamily, SklearnFamily, TreeFamily, get_family
+from cwboost import (
+    Capabilities,
+    CWBoostClassifier,
+    MixedFamily,
+    ProjectionFamily,
+    SklearnFamily,
+    TreeFamily,
+    get_family,
+)
 from cwboost.ensemble.shapley import shapley_values, tree_shapley
 from cwboost.families.tree_learners import TreeLearners
 
@@ -172,11 +180,18 @@ def test_values_of_directions(family):
     np.testing.assert_allclose(values, expected, rtol=1e-6, atol=1e-8)
 
 
+class Seeing(ProjectionFamily):
+    """Projections of rows with their gaps."""
+
+    name = "seeing"
+    capabilities = Capabilities(symmetric=True, missing_values=True)
+
+
 def test_values_of_directions_without_a_line():
     """A vote of a learner that meets NaN goes to the features that are missing."""
     X, y = data(200)
     known = np.nan_to_num(X)
-    clf = CWBoostClassifier("projection", init=None, n_estimators=3, random_state=1).fit(known, y)
+    clf = CWBoostClassifier(Seeing(), init=None, n_estimators=3, random_state=1).fit(known, y)
     rows = known[:8]
     rows[::2] = [0.5, np.nan, np.nan, 0.1]
     values, base = shapley_values(clf.ensemble_, rows, known)

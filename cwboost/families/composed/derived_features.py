@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from cwboost.families.composed.derived_learners import RESERVED, DerivedLearners
 from cwboost.families.composed.derived_partitions import DerivedCoordinator
 from cwboost.families.composed.derived_pricing import DerivedPricer
 from cwboost.families.composed.drawing import DrawContext
+from cwboost.families.composed.filling import taken_columns
 from cwboost.families.contract import BindContext, Capabilities, Pricer, WeakLearnerFamily
 from cwboost.families.partitioned import Coordinator, PartitionedFamily
 from cwboost.support.types import Matrix
@@ -24,9 +26,12 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
 
     A subclass defines how derived features are drawn (`draw`) and computed: by `transform`, or, if
     they are linear in the features, by `direction`. This class searches thresholds and constants,
-    on one machine and on a cluster, handles missing values, stores learners and predicts. A
-    learner is `polarity` if its derived feature exceeds the threshold, `missing` if it is NaN,
-    else ``-polarity``.
+    on one machine and on a cluster, stores learners and predicts. A learner is `polarity` if its
+    derived feature exceeds the threshold, `missing` if it is NaN, else ``-polarity``.
+
+    X is a table of any kind. The methods below see its columns of numbers: those of more than two
+    categories are left out, and NaN and infinities are replaced by the median of the column, by
+    weight, among the examples that `draw` sees.
 
     Attributes
     ----------
@@ -45,7 +50,8 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         Class attribute: the number of examples that `draw` sees at most.
     capabilities : Capabilities
         Class attribute or property. With ``sparse_input``, X may be a CSR matrix, also in `draw`
-        and `transform`.
+        and `transform`. A class attribute with ``missing_values`` means that the methods see X as
+        it is, with gaps and codes of categories; ``missing_values`` is added to any other.
 
     Examples
     --------
@@ -74,10 +80,15 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
     redraw: ClassVar[bool] = True
     exhaustive: ClassVar[bool] = False
     sample_size: ClassVar[int] = 4096
-    capabilities = Capabilities(symmetric=True)
+    capabilities = Capabilities(symmetric=True, missing_values=True)
+    sees_all: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        declared = vars(cls).get("capabilities")
+        if isinstance(declared, Capabilities):
+            cls.sees_all = declared.missing_values
+            cls.capabilities = replace(declared, missing_values=True)
         for name in sorted(vars(cls).keys() & WITHOUT_SELF):
             if not isinstance(vars(cls)[name], staticmethod | classmethod):
                 raise TypeError(
@@ -130,7 +141,7 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         """Return what `draw_shared` needs to know of all examples, such as moments; optional.
 
         On a cluster this is called for each partition, and the result is pickled. `draw_shared`
-        finds the results in ``context.summaries``.
+        finds the results in ``context.summaries``, in an order that does not matter.
 
         Parameters
         ----------
@@ -213,16 +224,23 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         """
 
     def bind(self, X: Matrix, context: BindContext) -> Pricer:
-        self.check_parameters(X.shape[1])
-        return DerivedPricer(self, X, context)
+        return DerivedPricer(self, X, self._taken(X.shape[1], context), context)
 
-    def describe(self, X: Matrix) -> tuple[int, object]:
-        return X.shape[1], self.summarise(X)
+    def describe(self, X: Matrix) -> int:
+        return X.shape[1]
 
     def coordinator(self, descriptions: list, context: BindContext) -> Coordinator:
-        self.check_parameters(descriptions[0][0])
-        summaries = [summary for _, summary in descriptions]
-        return DerivedCoordinator(self, summaries, context.class_counts)
+        taken = self._taken(descriptions[0], context)
+        return DerivedCoordinator(self, taken, context.class_counts)
+
+    def _taken(self, n_features: int, context: BindContext) -> np.ndarray | None:
+        """Return which columns the family takes, None if it sees all; check its parameters."""
+        taken = None
+        if not self.sees_all:
+            taken = taken_columns(self.name, n_features, context.n_categories)
+            n_features = int(taken.sum())
+        self.check_parameters(n_features)
+        return taken
 
 
 def _is_overridden(family: type[DerivedFeatureFamily], name: str) -> bool:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from cwboost.families.array_learners import ArrayLearners
 from cwboost.families.arrays import check_names
+from cwboost.families.composed.filling import filled
 from cwboost.families.contract import WeakLearnerFamily, coef_of
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.kernels import AdditiveScores, Projector, canonical_csr, readable
@@ -22,7 +23,10 @@ THRESHOLDS = {
     "is_split": ("int8", ()),
 }
 
-RESERVED = frozenset({*THRESHOLDS, "group"})
+FILL = {"fill": ("float64", ("n_features",))}
+"""What fills the gaps of each column, NaN if it is left out: shared, unless a family sees all."""
+
+RESERVED = frozenset({*THRESHOLDS, *FILL, "group"})
 """Names that no parameter of a derived feature can have."""
 
 CHUNK = 2**20
@@ -52,7 +56,7 @@ class DerivedLearners(ArrayLearners):
             "__module__": family.__module__,
             "__qualname__": f"{family.__qualname__}.learners_type",
             "layout": {**family.layout, **THRESHOLDS},
-            "shared": family.shared,
+            "shared": family.shared if family.sees_all else {**family.shared, **FILL},
             "family": family,
             "defined": defined,
             "is_linear": is_linear,
@@ -65,6 +69,13 @@ class DerivedLearners(ArrayLearners):
         if module is not None and present.__qualname__ == learners.__qualname__:
             setattr(module, learners.__name__, learners)
         return learners
+
+    @classmethod
+    def shapes(cls, n_features: int, n_taken: int | str = "n_taken") -> dict[str, tuple]:
+        """Return those of arrays for `n_features`, of which the family takes `n_taken`."""
+        if "fill" not in cls.shared:
+            return super().shapes(n_features)
+        return super().shapes(n_taken) | {"fill": ("float64", ("n_groups", n_features))}
 
     @classmethod
     def drawn(cls, parameters, shared, n_features: int) -> DerivedLearners:
@@ -95,52 +106,62 @@ class DerivedLearners(ArrayLearners):
         return learners
 
     def parameters(self):
-        """Yield the learners of each group, and the arguments that the family's methods get."""
+        """Yield the learners of each group, their fill, and the arguments of the family's methods.
+
+        The fill is None if the family sees all.
+        """
         if not len(self):
             return
         layout = {name: getattr(self, name) for name in self.family.layout}
         if not self.shared:
-            yield slice(None), layout
+            yield slice(None), None, layout
             return
         arrays = [getattr(self, name) for name in self.shared]
         has_one = len(arrays[0]) == 1
         for group in [0] if has_one else np.unique(self.group):
             own = slice(None) if has_one else np.flatnonzero(self.group == group)
             shared = {name: array[group, ...] for name, array in zip(self.shared, arrays)}
-            yield own, {name: array[own] for name, array in layout.items()} | shared
+            fill = shared.pop("fill", None)
+            yield own, fill, {name: array[own] for name, array in layout.items()} | shared
 
     def _directions(self) -> np.ndarray:
         """Return the direction of each learner, (n_features, n_learners); zeros of constants."""
         directions = np.zeros((self.n_features, len(self)))
-        for learners, parameters in self.parameters():
-            directions[:, learners] = self._direction(parameters)
+        for learners, fill, parameters in self.parameters():
+            found = np.zeros((self.n_features, len(directions[0, learners])))
+            found[self._taken(fill)] = self._direction(fill, parameters)
+            directions[:, learners] = found
         directions[:, self.is_split == 0] = 0
         return directions
 
-    def _direction(self, parameters) -> np.ndarray:
-        directions = np.asarray(self.family.direction(self.n_features, **parameters), np.float64)
-        if directions.ndim != 2 or len(directions) != self.n_features:
+    def _taken(self, fill) -> np.ndarray:
+        return np.ones(self.n_features, dtype=bool) if fill is None else ~np.isnan(fill)
+
+    def _direction(self, fill, parameters) -> np.ndarray:
+        n_features = np.count_nonzero(self._taken(fill))
+        directions = np.asarray(self.family.direction(n_features, **parameters), np.float64)
+        if directions.ndim != 2 or len(directions) != n_features:
             raise ValueError(
                 f"direction of {self.family.__name__} must return shape (n_features, n_derived) "
-                f"with {self.n_features} features, got {directions.shape}"
+                f"with {n_features} features, got {directions.shape}"
             )
         return directions
 
-    def _origin(self, parameters) -> np.ndarray | None:
-        is_defined = "origin" in self.defined
-        return self.family.origin(self.n_features, **parameters) if is_defined else None
+    def _origin(self, fill, parameters) -> np.ndarray | None:
+        n_features = np.count_nonzero(self._taken(fill))
+        return self.family.origin(n_features, **parameters) if "origin" in self.defined else None
 
     def derived(self, X, family: WeakLearnerFamily, n_threads: int = 1) -> np.ndarray:
         """Return the derived feature of each learner, (n_samples, n_learners), for training.
 
-        X is as `rows_of` returns it. Raise ValueError for NaN unless `family` claims to take gaps.
+        X is as `rows_of` returns it. Raise ValueError for NaN unless `family` sees gaps.
         """
         chunks = [values for _, values in self._chunks(X, self._function(), n_threads)]
         values = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
-        takes_gaps = family.capabilities.missing_values
+        numbers = X.data if sparse.issparse(X) else X
         with np.errstate(invalid="ignore", over="ignore"):
-            is_finite = np.isfinite(np.sum(X))
-        if not takes_gaps and is_finite and np.isnan(values).any():
+            is_small = np.isfinite(np.sum(numbers, where=np.isfinite(numbers)))
+        if not family.sees_all and is_small and np.isnan(values).any():
             raise ValueError(
                 f"transform of {type(family).__name__} must return numbers for numbers, got NaN: "
                 "replace it, or declare Capabilities(missing_values=True)"
@@ -160,23 +181,24 @@ class DerivedLearners(ArrayLearners):
     def _function(self):
         """Return a function of (X, n_threads) that computes derived features, for many calls."""
         make = self._projection if self.is_projected else self._transformation
-        parts = [(learners, make(parameters)) for learners, parameters in self.parameters()]
-        if len(parts) == 1:
-            return parts[0][1]
+        parts = [(own, fill, make(fill, parameters)) for own, fill, parameters in self.parameters()]
 
         def function(X, n_threads):
+            if len(parts) == 1:
+                _, fill, derive = parts[0]
+                return derive(filled(X, fill), n_threads)
             values = np.empty((X.shape[0], len(self)), dtype=self._dtype)
-            for learners, of_group in parts:
-                values[:, learners] = of_group(X, n_threads)
+            for learners, fill, derive in parts:
+                values[:, learners] = derive(filled(X, fill), n_threads)
             return values
 
         return function
 
-    def _projection(self, parameters):
-        project = Projector(self._direction(parameters), self._origin(parameters))
+    def _projection(self, fill, parameters):
+        project = Projector(self._direction(fill, parameters), self._origin(fill, parameters))
         return lambda X, n_threads: project(X, n_threads, self._dtype).T
 
-    def _transformation(self, parameters):
+    def _transformation(self, fill, parameters):
         n_derived = len(next(iter(parameters.values())))
 
         def transform(X, n_threads):
@@ -264,12 +286,15 @@ class DerivedLearners(ArrayLearners):
             return None
         directions, threshold = self._directions(), self.threshold.copy()
         if self._dtype == np.float32:
-            for learners, parameters in self.parameters():
-                offsets = self._origin(parameters)[:, None] * directions[:, learners]
-                threshold[learners] += np.add.reduce(offsets)
+            for learners, fill, parameters in self.parameters():
+                own, origin = directions[self._taken(fill)], self._origin(fill, parameters)
+                threshold[learners] += np.add.reduce(origin[:, None] * own[:, learners])
         linear = np.where(self.is_split > 0, np.arange(len(self)), -1)
         stumps = stump_trees(linear, threshold, self.polarity, self.missing)
-        return replace(stumps, directions=directions)
+        if "fill" not in self.shared:
+            return replace(stumps, directions=directions)
+        fill = np.nan_to_num(self.fill, nan=0.0)
+        return replace(stumps, directions=directions, fill=fill, fill_of=self.group)
 
     def check_values(self, n_features: int) -> None:
         if np.isnan(self.threshold).any():
@@ -277,8 +302,12 @@ class DerivedLearners(ArrayLearners):
         for name, allowed in (("polarity", (-1, 1)), ("missing", (-1, 1)), ("is_split", (0, 1))):
             if not np.isin(getattr(self, name), allowed).all():
                 raise ValueError(f"array {name!r} must hold {allowed[0]} and {allowed[1]}")
-        for _, parameters in self.parameters():
-            self.family.check_stored(n_features, **parameters)
+        if "fill" in self.shared and (
+            np.isinf(self.fill).any() or np.isnan(self.fill).all(axis=1).any()
+        ):
+            raise ValueError("array 'fill' must hold finite numbers, for a column at least")
+        for _, fill, parameters in self.parameters():
+            self.family.check_stored(int(np.count_nonzero(self._taken(fill))), **parameters)
         try:
             for _, batch in self._batches():
                 batch._function()(np.zeros((1, n_features)), 1)

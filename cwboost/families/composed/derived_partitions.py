@@ -7,6 +7,7 @@ from scipy import sparse
 
 from cwboost.families.composed.derived_learners import DerivedLearners, rows_of
 from cwboost.families.composed.drawing import Drawing
+from cwboost.families.composed.filling import filled, medians
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import (
@@ -27,8 +28,8 @@ BINS = 256
 class DerivedCoordinator(Coordinator):
     """The driver gathers the examples that `draw` sees, draws, and chooses between bins."""
 
-    def __init__(self, family: WeakLearnerFamily, summaries: list, class_counts):
-        self.family, self._summaries = family, summaries
+    def __init__(self, family: WeakLearnerFamily, taken, class_counts):
+        self.family, self._taken = family, taken
         self.exact = bool(family.exhaustive)
         self._class_counts = class_counts
         self._rng: np.random.Generator | None = None  # of the training that these belong to:
@@ -38,15 +39,15 @@ class DerivedCoordinator(Coordinator):
 
     def __getstate__(self):
         # The driver alone keeps these.
-        return vars(self) | dict.fromkeys(("_rng", "_drawing", "_fixed", "_summaries"))
+        return vars(self) | dict.fromkeys(("_rng", "_drawing", "_fixed"))
 
     def bind(self, X, context: PartitionContext) -> DerivedPartition:
         return DerivedPartition(X, self.family, context)
 
     def choose(self, scales, rng):
         if self._rng is not rng:
-            (parts,) = yield ("examples",)
-            self._rng, self._drawing, self._fixed = rng, self._gathered(parts, rng), None
+            self._rng, self._fixed = rng, None
+            self._drawing = yield from self._gathered(rng)
         weights = None
         if self.family.redraw:
             (parts,) = yield ("weights",)
@@ -65,13 +66,18 @@ class DerivedCoordinator(Coordinator):
                 return end.value
             answer = yield "search", self._n_draws, drawn if self._fixed else None, bins, question
 
-    def _gathered(self, parts, rng) -> Drawing:
+    def _gathered(self, rng):
+        """Return the examples that `draw` sees, with what is known of all; a conversation."""
+        (parts,) = yield ("examples",)
         places, X, weight = _by_place(parts)
+        fill = None if self._taken is None else medians(X, weight, self._taken)
+        (found,) = yield "all", fill
+        summaries = [summary for _, summary in sorted(found, key=lambda own: own[0])]
         y = None
         if self._class_counts is not None:
             y = np.searchsorted(np.cumsum(self._class_counts), places, side="right")
         n_total = parts[0][-1]
-        return Drawing(self.family, X, y, weight, n_total, self._summaries, rng)
+        return Drawing(self.family, X, y, weight, fill, n_total, summaries, rng)
 
     def _drawn(self, rng, weights):
         """Return derived features and their bins; a conversation."""
@@ -103,6 +109,9 @@ class DerivedPartition(PartitionPricer):
                 found = self._sketch(number, drawn)
             case ("weights",):
                 found = places, np.ascontiguousarray(weights.weights[:, self._seen].T)
+            case ("all", fill):
+                summary = self._family.summarise(filled(self._X, fill))
+                found = self._context.places[0], summary
             case ("examples",):
                 weight = self._context.weight
                 weight = np.ones(self._X.shape[0]) if weight is None else weight

@@ -4,6 +4,7 @@ import numpy as np
 
 from cwboost.families.composed.derived_learners import DerivedLearners, rows_of
 from cwboost.families.composed.drawing import Drawing
+from cwboost.families.composed.filling import filled, medians
 from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
 from cwboost.kernels import SortedFeatures
 from cwboost.support.samples import evenly_spaced
@@ -12,20 +13,23 @@ from cwboost.support.samples import evenly_spaced
 class DerivedPricer(Pricer):
     """Search of thresholds on the derived features of one training matrix."""
 
-    def __init__(self, family: WeakLearnerFamily, X, context: BindContext):
+    def __init__(self, family: WeakLearnerFamily, X, taken, context: BindContext):
         self.n_samples = X.shape[0]
         self.exact = bool(family.exhaustive)
         self._family = family
         self._X = rows_of(X)
         self._n_threads, self._rng = context.n_threads, context.random_state
         self._seen = rows = evenly_spaced(self.n_samples, family.sample_size)
+        weight = np.ones(len(rows)) if context.weight is None else context.weight[rows]
+        fill = None if taken is None else medians(self._X[rows], weight, taken)
         self._drawing = Drawing(
             family,
             X=self._X[rows],
             y=None if context.y is None else context.y[rows],
-            weight=None if context.weight is None else context.weight[rows],
+            weight=weight,
+            fill=fill,
             n_samples=self.n_samples,
-            summaries=[family.summarise(self._X)],
+            summaries=[family.summarise(filled(self._X, fill))],
             rng=self._rng,
         )
         self._fixed: tuple[DerivedLearners, SortedFeatures] | None = None

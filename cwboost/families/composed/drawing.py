@@ -8,6 +8,7 @@ from scipy import sparse
 
 from cwboost.families.arrays import check_arrays, check_names
 from cwboost.families.composed.derived_learners import DerivedLearners
+from cwboost.families.composed.filling import filled
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.sealing.sample import read_only
 from cwboost.kernels import weight_scales
@@ -56,12 +57,13 @@ class DrawContext:
 class Drawing:
     """The examples that a family sees, and what it draws from them.
 
-    `X`, `y` and `weight` are of the examples seen, `n_samples` is the number of all.
+    `X`, `y` and `weight` are of the examples seen, `fill` is that of the columns, None if the
+    family sees all; `n_samples` is the number of all examples.
     """
 
-    def __init__(self, family: WeakLearnerFamily, X, y, weight, n_samples, summaries, rng):
-        self._family = family
-        weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight)
+    def __init__(self, family: WeakLearnerFamily, X, y, weight, fill, n_samples, summaries, rng):
+        self._family, self._n_features = family, X.shape[1]
+        X = filled(X, fill)
         self._facts = {
             "X": read_only(X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)),
             "y": None if y is None else read_only(np.asarray(y)),
@@ -75,6 +77,7 @@ class Drawing:
             name: np.asarray(own[name], dtype=dtype)[None]
             for name, (dtype, _) in family.shared.items()
         }
+        self._fill = {} if fill is None else {"fill": fill[None]}
 
     def _context(self, rng, weights, shared):
         return DrawContext(**self._facts, random_state=rng, weights=weights, shared=shared)
@@ -88,11 +91,11 @@ class Drawing:
             scales = weight_scales(np.abs(weights).sum(axis=1)) * 2.0**-51
             weights = read_only(np.ascontiguousarray(weights * scales[:, None]))
         shared = {name: read_only(array[0, ...]) for name, array in self._shared.items()}
-        n_features, kind = self._facts["X"].shape[1], self._family.learners_type
+        n_features, kind = self._n_features, self._family.learners_type
         drawn = self._family.draw(self._context(rng, weights, shared))
-        learners = kind.drawn(drawn, self._shared, n_features)
+        learners = kind.drawn(drawn, self._shared | self._fill, n_features)
         try:
-            check_arrays(learners.arrays(), kind.shapes(n_features))
+            check_arrays(learners.arrays(), kind.shapes(n_features, self._facts["X"].shape[1]))
         except ValueError as error:
             raise ValueError(f"draw of {type(self._family).__name__}: {error}") from error
         return learners

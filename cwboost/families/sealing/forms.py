@@ -88,12 +88,16 @@ def _differs(flat: ThresholdTrees, X, outputs) -> np.ndarray:
     if flat.directions is None:
         return flat.outputs(X) != outputs
     trees = replace(flat, directions=None)
-    rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    # A family may measure a feature from a point as far away as its values are.
-    farthest = np.abs(rows).max(axis=0, initial=0.0, where=np.isfinite(rows))
+    linear, slack = np.empty((2, X.shape[0], flat.directions.shape[1]))
+    for fill, own, directions in flat.by_fill():
+        rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        rows = rows if fill is None else np.where(np.isfinite(rows), rows, fill)
+        # A family may measure a feature from a point as far away as its values are.
+        farthest = np.abs(rows).max(axis=0, initial=0.0, where=np.isfinite(rows))
+        with np.errstate(all="ignore"):
+            linear[:, own] = rows @ directions
+            slack[:, own] = LINEAR_SLACK * ((np.abs(rows) + farthest) @ np.abs(directions))
     with np.errstate(all="ignore"):
-        linear = rows @ flat.directions
-        slack = LINEAR_SLACK * ((np.abs(rows) + farthest) @ np.abs(flat.directions))
         differs = [trees.outputs(z) != outputs for z in (linear, linear - slack, linear + slack)]
     return np.logical_and.reduce(differs) & np.isfinite(linear + slack).all(axis=1, keepdims=True)
 

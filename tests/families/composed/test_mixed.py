@@ -181,5 +181,6 @@ def test_a_fault_names_the_member(data):
 
 
 def test_missing_values_need_families_that_all_take_them():
-    assert not MixedFamily(["stump", "projection"]).capabilities.missing_values
-    assert MixedFamily(["stump", "tree"]).capabilities.missing_values
+    linear = SklearnFamily(RidgeClassifier())
+    assert not MixedFamily(["stump", linear]).capabilities.missing_values
+    assert MixedFamily(["stump", "tree", "projection"]).capabilities.missing_values
