@@ -3,7 +3,7 @@
 import pytest
 from reference_family import every_stump
 from sklearn.linear_model import RidgeClassifier
-from small_plugins import Bushes, Differences, Neighbours
+from small_plugins import Bushes, Differences, Ferns, Neighbours
 
 from cwboost.families.discovery import list_plugins
 from cwboost.testing import parametrize_with_plugin_checks
@@ -57,6 +57,6 @@ def test_every_setting_belongs_to_a_family():
     assert set(SETTINGS) == set(BUILT_IN)
 
 
-@parametrize_with_plugin_checks([Differences(), Neighbours(), Bushes()])
+@parametrize_with_plugin_checks([Differences(), Neighbours(), Bushes(), Ferns(), Ferns(depth=1)])
 def test_they_keep_the_contract(plugin, check):
     check(plugin)

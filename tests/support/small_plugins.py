@@ -88,3 +88,69 @@ class Bushes(cwboost.TreeFamily):
 
     def candidates(self, size):
         return [Bushes(depth) for depth in (2, 6)]
+
+
+class Ferns(cwboost.WeakLearnerFamily):
+    """Trees that ask the same drawn questions on all paths; classes share their leaves."""
+
+    name = "ferns"
+    api_version = 1
+    learners_type = cwboost.TreeLearners
+    capabilities = cwboost.Capabilities(
+        missing_values=True, monotonic=True, interactions=True, divides=True
+    )
+
+    def __init__(self, depth=3):
+        self.depth = depth
+
+    def bind(self, X, context):
+        if not 1 <= self.depth <= 10:
+            raise ValueError(f"depth must be from 1 to 10, got {self.depth!r}")
+        return FernPricer(X, self.depth, context)
+
+
+class FernPricer(cwboost.Pricer, cwboost.Divider):
+    """Questions are drawn of one set of features, and of none with an order to keep."""
+
+    def __init__(self, X, depth, context):
+        self.n_samples, n_features = X.shape
+        self.X, self.depth, self.rng = X, depth, context.random_state
+        sets, order = context.interactions, context.monotonic
+        free = np.ones(n_features, dtype=bool) if order is None else ~order.any(axis=0)
+        self.sets = [free] if sets is None else [free & own for own in sets]
+
+    def draw(self):
+        """Return a fern whose leaves answer +1, and the leaf of each example."""
+        columns = np.flatnonzero(self.sets[self.rng.integers(len(self.sets))])
+        depth = self.depth if len(columns) else 0
+        feature = columns[self.rng.integers(len(columns), size=depth)] if depth else columns[:0]
+        threshold = self.X[self.rng.integers(self.n_samples, size=depth), feature]
+        node = np.arange(2 ** (depth + 1) - 1)
+        level = np.append(np.repeat(np.arange(depth), 2 ** np.arange(depth)), [depth] * 2**depth)
+        inner = level < depth
+        trees = cwboost.ThresholdTrees(
+            offsets=np.array([0, len(node)]),
+            feature=np.append(feature, -1)[level].astype(np.int32),
+            threshold=np.append(np.where(np.isnan(threshold), np.inf, threshold), 0.0)[level],
+            left=np.where(inner, 2 * node + 1, -1).astype(np.int32),
+            missing=np.where(inner, -1, 0).astype(np.int8),
+            output=np.where(inner, 0, 1).astype(np.int8),
+        )
+        fern = cwboost.TreeLearners(trees, self.X.shape[1])
+        return fern, fern.cells(self.X)[:, 0]
+
+    def divide(self, weights, request=cwboost.PricingRequest()):
+        fern, cells = self.draw()
+        return cwboost.Division(fern, cells, n_cells=len(fern.trees.feature))
+
+    def price(self, weights, request=cwboost.PricingRequest()):
+        found, outputs, edges = [], [], []
+        for row in weights:
+            fern, cells = self.draw()
+            sums = np.bincount(cells, row, minlength=len(fern.trees.feature))
+            signs = np.where(sums < 0, -1, 1).astype(np.int8)
+            found.append(fern.graded(signs))
+            outputs.append(signs[cells])
+            edges.append(np.abs(sums).sum())
+        learners = cwboost.TreeLearners.concatenate(found)
+        return cwboost.Priced(learners, cwboost.pack_outputs(np.array(outputs).T), np.array(edges))
