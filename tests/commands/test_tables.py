@@ -3,12 +3,16 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import subprocess
 import sys
 import zipfile
+from itertools import product
+from pathlib import Path
 
+import forked_commands
 import numpy as np
 import pytest
 
@@ -162,58 +166,86 @@ def test_files_without_the_extra(name, package, small, tmp_path, monkeypatch, ca
 
 
 COMMANDS = {
-    "fit": "fit t.csv new.cwb --weak-learner stump --set init=None --rounds 3",
+    "fit": "fit t.csv new.cwb --weak-learner stump --set init=None --rounds 3 --held-out 0",
     "predict": "predict m.cwb t.csv",
+    "predict --proba": "predict m.cwb t.csv --proba",
     "predict --out": "predict m.cwb t.csv --out new.csv",
     "predict --out -": "predict m.cwb t.csv --out -",
     "evaluate": "evaluate m.cwb t.csv",
     "inspect": "inspect m.cwb",
+    "inspect --json": "inspect m.cwb --json",
     "plugins": "plugins",
     "datasets": "datasets",
-    "fit -": "fit t.csv - --weak-learner stump --set init=None --rounds 3",
+    "fit -": "fit t.csv - --weak-learner stump --set init=None --rounds 3 --held-out 0",
 }
 WRITES = {"fit", "predict --out", "plugins", "datasets"}  # need no place for a result
-
-
-def shell(folder, line, **environment):
-    command = f"{sys.executable} -m cwboost {line}"
-    environment = os.environ | {"OMP_NUM_THREADS": "1"} | environment
-    found = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, capture_output=True)
-    if zipfile.is_zipfile(io.BytesIO(found.stdout)):
-        found.stdout = b"a whole model"  # whose history has the seconds that training took
-    return found
+# Where output and messages go, and the encoding of both.
+STREAMS = {
+    "usual": ("out", "err", "utf-8"),
+    "messages closed": ("out", None, "utf-8"),
+    "messages full": ("out", "/dev/full", "utf-8"),
+    "output closed": (None, "err", "utf-8"),
+    "output full": ("/dev/full", "err", "utf-8"),
+    "ascii": ("out", "err", "ascii"),
+    "cp1252": ("out", "err", "cp1252"),
+}
 
 
 @pytest.fixture(scope="module")
-def folder(small):
+def found(small):
+    """Return status, output and messages by command and kind of streams.
+
+    Python runs with -O; `test_cli.py` runs commands with -OO.
+    """
     folder = small[0].parent
     X = np.linspace(-9, 9, N)
     y = np.where(X > 0, "high", "漢字")
     pd.DataFrame({"x": X, "y": y}).to_csv(folder / "t.csv", index=False)
-    return folder
+    jobs, files = [], {}
+    for key in product(COMMANDS, STREAMS):
+        *names, encoding = STREAMS[key[1]]
+        files[key] = [
+            str(folder / f"{name} {len(files)}") if name in ("out", "err") else name
+            for name in names
+        ]
+        jobs.append([COMMANDS[key[0]].split(), dict(zip("12", files[key])), encoding])
+    done = subprocess.run(
+        [sys.executable, "-O", forked_commands.__file__],
+        cwd=folder,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        input=json.dumps(jobs).encode(),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return {
+        key: (status, *map(content_of, files[key]))
+        for key, status in zip(files, json.loads(done.stdout), strict=True)
+    }
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="redirections of a shell")
+def content_of(name):
+    """Return what a file holds; of a model without its history of seconds that training took."""
+    data = Path(name).read_bytes() if name and Path(name).is_file() else b""
+    return b"a whole model" if zipfile.is_zipfile(io.BytesIO(data)) else data
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="streams of POSIX")
 @pytest.mark.parametrize("command", COMMANDS)
-def test_standard_streams_that_are_closed_full_or_narrow(command, folder):
+def test_standard_streams_that_are_closed_full_or_narrow(command, found):
     """Messages decide about nothing; a result is whole, or absent with an error."""
-    line = COMMANDS[command]
-    usual = shell(folder, line)
-    assert usual.returncode == 0, usual.stderr
-    for messages in ("2>&-", "2>/dev/full"):
-        found = shell(folder, f"{line} {messages}")
-        assert (found.returncode, found.stdout) == (0, usual.stdout)
-    for output in (">&-", ">/dev/full"):
-        found = shell(folder, f"{line} {output}")
-        if not usual.stdout or (output == ">&-" and command in WRITES):
-            assert found.returncode == 0, found.stderr
+    status, usual, messages = found[command, "usual"]
+    assert status == 0, messages
+    for kind in ("messages closed", "messages full"):
+        assert found[command, kind][:2] == (0, usual)
+    for kind in ("output closed", "output full"):
+        status, _, messages = found[command, kind]
+        if not usual or (kind == "output closed" and command in WRITES):
+            assert status == 0, messages
         else:
-            assert found.returncode == 1 and b"error: " in found.stderr.splitlines()[-1]
-        assert b"Traceback" not in found.stderr and not found.stdout
-    found = shell(folder, line, PYTHONIOENCODING="ascii")
-    assert found.returncode == 0
-    if command.startswith("predict") or command == "fit -":
-        assert found.stdout == usual.stdout
-    else:
-        assert found.stdout == usual.stdout.decode().encode("ascii", "backslashreplace")
+            assert status == 1 and b"error: " in messages.splitlines()[-1]
+        assert b"Traceback" not in messages
+    for encoding in ("ascii", "cp1252"):
+        status, output, _ = found[command, encoding]
+        is_data = command.startswith("predict") or command == "fit -"
+        escaped = usual if is_data else usual.decode().encode(encoding, "backslashreplace")
+        assert (status, output) == (0, escaped)
