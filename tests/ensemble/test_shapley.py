@@ -163,7 +163,8 @@ def test_values_of_directions(family):
     clf.n_jobs = 2
     np.testing.assert_array_equal(clf.shap_values(rows, X).values, values)
     if family is MIXED:
-        assert set(clf.ensemble_.learners.parts) == {"projection", "tree"}
+        parts = clf.ensemble_.learners.parts
+        assert set(parts) == {"projection", "tree"} and all(map(len, parts.values()))
         return
     # Pair by pair.
     ensemble = clf.ensemble_
