@@ -73,14 +73,6 @@ def test_csv_log_continues_with_training(tmp_path):
 # ---------------------------------------------------------------------------- checkpoints
 
 
-def test_a_checkpoint_does_not_change_the_estimator(tmp_path):
-    plain = classifier().fit(X, Y)
-    clf = classifier(callbacks=[Checkpoint(tmp_path / "c", every_rounds=5)]).fit(X, Y)
-    assert_same_training(clf, plain)
-    assert not hasattr(clf, "_state")
-    assert load_model(tmp_path / "c").n_iter_ == 10
-
-
 def test_a_checkpoint_has_nothing_of_an_earlier_fit(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": X[:, 0], "b": pandas.Categorical(np.where(X[:, 1] > 0, 1, 2))})
@@ -191,12 +183,6 @@ def test_a_progress_bar_that_cannot_be_shown_decides_about_nothing(stream, monke
     monkeypatch.setattr("sys.stderr", stream)
     assert classifier(n_estimators=3, callbacks=[ProgressBar()]).fit(X, Y).n_iter_ == 3
     assert classifier(n_estimators=3, verbose=1).fit(X, Y).n_iter_ == 3
-
-
-def test_a_progress_bar_begins_again_with_every_fit(capsys):
-    stopped = classifier(callbacks=[TimeLimit(0), ProgressBar()]).fit(X, Y)
-    stopped.set_params(callbacks=stopped.callbacks[1:], n_estimators=4).fit(X, Y)
-    assert "4/4" in capsys.readouterr().err.split("\r")[-1]
 
 
 @pytest.mark.parametrize("booster", CLASSIFIERS)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from models import paper, stages
 from reference_family import ReferenceLearners, ReferenceStump
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
@@ -168,12 +168,3 @@ def test_scores_of_the_kernel_model(n_features, n_classes):
     X[::7, 1] = np.nan
     X[3, 2] = np.inf
     assert_same_answers(clf, X)
-
-
-def test_a_file_holds_a_byte_per_code_of_a_landmark():
-    """The other parts are 8 bytes per coefficient and about 45 per node of a tree."""
-    X, y = load_digits(return_X_y=True)
-    clf = CWBoostClassifier(init="kernel", n_estimators=5, correction="total", C=1e4).fit(X, y)
-    arrays, trees = clf.init_.fitted.arrays(), clf.ensemble_.learners.flat_form()
-    expected = arrays["landmarks"].size + 8 * arrays["coefficients"].size + 45 * len(trees.feature)
-    assert len(to_onnx(clf).SerializeToString()) < 1.1 * expected + 5_000

@@ -168,14 +168,6 @@ def test_scores_that_minimise_the_expected_loss():
     np.testing.assert_allclose(softmax(LOSS_SCALE * F), P, atol=1e-5)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_the_start_violates_the_printed_bound_of_the_dual_from_three_classes_on(n_classes):
-    master = RestrictedMaster(np.full(n_classes, 5), C)
-    duals = np.abs(master.weights).sum(axis=0) / 2 / master.q  # each pair stands in two rows
-    assert duals[0] * master.n_samples == pytest.approx(C)
-    assert (duals[0] / (1 / master.q) > 1.5) == (n_classes > 2)
-
-
 @pytest.mark.parametrize("n_classes", [3, 4, 5, 40])
 def test_how_often_a_code_separates_two_classes(rng, n_classes):
     codes = np.array([random_half(n_classes, rng) for _ in range(20_000)])

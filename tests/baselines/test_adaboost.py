@@ -202,12 +202,6 @@ def test_random_dense_has_distinct_splits_and_words(rng, n_classes, n_bits):
         assert min(distance) > 0.2 * n_bits
 
 
-def test_random_half(rng):
-    drawn = np.array([codes.random_half(7, rng) for _ in range(200)])
-    assert (drawn.sum(axis=1) == -1).all()
-    assert (np.abs(drawn.mean(axis=0)) < 0.5).all()
-
-
 def test_refusals(rng):
     with pytest.raises(ValueError, match="at most 11 classes"):
         codes.code_matrix("exhaustive", 12, None, rng)

@@ -100,18 +100,6 @@ def test_absent_folder_and_unknown_name(tmp_path):
         load(3)
 
 
-def test_catalogue_is_consistent():
-    for name, dataset in CATALOGUE.items():
-        assert dataset.name == name == name.upper()
-        if dataset.test_counts and dataset.counts:
-            assert len(dataset.counts) == len(dataset.test_counts)
-        for url, known_hash in dataset.remote.items():
-            assert url.startswith("https://")
-            if known_hash is not None:
-                algorithm, digits = known_hash.split(":")
-                assert len(digits) == {"md5": 32, "sha256": 64}[algorithm]
-
-
 LOADERS = {
     load_vowel: {"n": (528, 462), "d": 10, "k": 11, "dtype": np.float64, "accuracy": 0.5628},
     load_pendigits: {"n": (7494, 3498), "d": 16, "k": 10, "dtype": np.uint8, "accuracy": 0.9774},
@@ -140,11 +128,6 @@ def test_bundled_set_has_the_counts_and_the_nearest_neighbours_of_its_source(loa
     # The known figure is rounded to 0.01 %: half of that is 5e-5.
     accuracy = nearest.score(part.data.astype(float), part.target)
     assert accuracy == pytest.approx(known["accuracy"], abs=5e-5)
-
-
-def test_unknown_subset_is_refused():
-    with pytest.raises(ValueError, match=r"subset must be one of all, train, test, got 'dev'"):
-        load_vowel(subset="dev")
 
 
 def test_annealing_has_the_counts_of_its_source_and_its_frame_the_same_cells():

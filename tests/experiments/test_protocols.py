@@ -53,14 +53,6 @@ def test_batches_follow_the_source():
     assert Batch(rows=20)(numbered(), 3, None) is None
 
 
-def test_splits_differ_by_run_and_repeat_by_seed():
-    protocol, bunch, memory = PROTOCOLS["VOWEL"], load("VOWEL"), Memory(None)
-    first, again, other = (prepare(protocol, bunch, run, memory=memory) for run in (0, 0, 1))
-    assert np.array_equal(first.X_train, again.X_train)
-    assert not np.array_equal(first.X_train, other.X_train)
-    assert first.X_train.shape == (742, 10) and first.X_test.shape == (248, 10)
-
-
 @pytest.mark.parametrize(
     ("name", "features", "shape", "size"),
     [("SCENE15", "codebook", (32, 32), 5400), ("CIFAR10-GIST", "gist", (3, 32, 32), 512)],

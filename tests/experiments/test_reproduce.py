@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from cwboost.cli import main
-from cwboost.experiments.methods import BASIC, METHODS
-from cwboost.experiments.protocols import PROTOCOLS
+from cwboost.experiments.methods import BASIC
 from cwboost.experiments.reporting.report import write_report
 from cwboost.experiments.reporting.summary import Results
 from cwboost.experiments.reproduce import Study, reproduce
@@ -87,27 +86,6 @@ def test_a_larger_limit_repeats_only_stopped_runs(study):
     assert saved(study) == whole
 
 
-def test_features_of_other_code_are_not_used_again(study, tmp_path, monkeypatch):
-    """joblib compares the function that it calls, and none of those that this one calls."""
-    monkeypatch.setattr("cwboost.experiments.reproduce.FEATURES", tmp_path)
-    places = set()
-    for code in ("GRID = 4", "GRID = 8"):
-        (tmp_path / "called.py").write_text(code)
-        code_digest.cache_clear()
-        places.add(replace(study).memory.location)
-    assert len(places) == 2
-
-
-def test_more_rounds_are_separate_runs(study):
-    reproduce(study)
-    n_before = len(saved(study))
-    longer = replace(study, rounds=9, runs=1)
-    reproduce(longer)
-    assert Results(longer).runs.xs("CW", level="method")["rounds"].tolist() == [9]
-    assert len(Results(study).runs.xs("CW", level="method")) == 2
-    assert len(saved(study)) == n_before + 2
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -123,17 +101,6 @@ def test_more_rounds_are_separate_runs(study):
 def test_bad_plans_are_refused(study, change, message):
     with pytest.raises(ValueError, match=message):
         replace(study, **change)
-
-
-def test_mo_runs_only_where_the_paper_ran_it(tmp_path):
-    study = Study(figures=("uci", "traffic"), out=tmp_path)
-
-    def names(protocol):
-        return [method.name for method in study.methods_of(PROTOCOLS[protocol])]
-
-    assert names("VOWEL") == list(METHODS)
-    assert "Ada.MO" in names("ISOLET") and "Ada.MO-all" not in names("ISOLET")
-    assert names("GTSRB") == list(BASIC)
 
 
 def test_the_report_has_the_tables_of_its_weak_learner(study):

@@ -5,38 +5,15 @@ from importlib.machinery import EXTENSION_SUFFIXES
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import make_classification
-from tqdm import tqdm
 
 from cwboost.experiments.methods import METHODS, SOLVERS
-from cwboost.experiments.protocols import PROTOCOLS, Split
-from cwboost.experiments.records import Records
+from cwboost.experiments.protocols import PROTOCOLS
 from cwboost.experiments.reporting import tables
 from cwboost.experiments.reporting.report import write_report
 from cwboost.experiments.reporting.summary import Results, _curve, mean, rounds_to_reach
 from cwboost.experiments.reporting.tables import method_tables, solver_tables
 from cwboost.experiments.reproduce import Study
 from cwboost.experiments.revision import code_digest
-from cwboost.experiments.runner import train_and_measure
-
-
-def test_a_record_is_found_by_its_key_and_replaced(tmp_path):
-    records = Records(tmp_path / "new")
-    key = {"protocol": "VOWEL", "method": "CW", "run": 0}
-    assert records.find(key) is None
-    for value in range(2):
-        records.save({"key": key, "value": value})
-    records.save({"key": key | {"run": 1}, "value": 5})
-    assert records.find(dict(reversed(key.items()))) == {"key": key, "value": 1}
-    assert len(list(records.folder.iterdir())) == 2
-
-
-def test_a_record_that_cannot_be_written_leaves_the_former(tmp_path):
-    records, key = Records(tmp_path), {"protocol": "VOWEL", "method": "CW", "run": 0}
-    records.save({"key": key})
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        records.save({"key": key, "value": float("nan")})
-    assert records.find(key) == {"key": key}
 
 
 def test_digest_depends_on_paths_and_contents(tmp_path):
@@ -179,12 +156,3 @@ def test_tables_of_solvers(results, monkeypatch):
     assert solvers["FCD-20"][2:6] == ["+50.00%", "4.500", "1", "0.667"]
     assert cells(parts["passes"])["FCD-2"] == ["+100.0", "-66.7"]
     assert "| USPS | not run: data absent |" in parts["solvers"]
-
-
-def test_every_round_counts_coefficients_and_learners():
-    X, y = make_classification(60, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
-    parameters = {"C": 1e3, "random_state": 0}
-    with tqdm(disable=True) as bar:
-        measured = train_and_measure(METHODS["MultiBoost"], Split(X, y, X, y), 6, parameters, bar)
-    assert len(measured["n_nonzero"]) == len(measured["n_learners"]) == measured["rounds"] == 6
-    assert measured["n_nonzero"][-1] > measured["n_learners"][-1]

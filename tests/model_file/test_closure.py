@@ -64,16 +64,6 @@ def test_labels_of_text(path, labels, dtype):
     assert loaded.predict(X).dtype == model.predict(X).dtype
 
 
-@pytest.mark.filterwarnings("ignore:The number of unique classes")
-@pytest.mark.parametrize("width", [100, 5_000, 10_000])
-def test_many_labels_one_of_which_is_long(path, width):
-    """A thousand labels as long as the longest take up to 40 MB, in a file of 15 kB."""
-    labels = np.array([f"label {i}" for i in range(999)] + ["l" * width])
-    wide = np.resize(X, (len(labels), 3))
-    model = small(n_estimators=1).fit(wide, labels)
-    assert saved_and_loaded(model, path, wide[:9]).classes_[-1] == "l" * width
-
-
 # ---------------------------------------------------------------------------- categories
 
 CATEGORIES = st.one_of(
@@ -95,20 +85,6 @@ def test_categories(path, columns):
     assert loaded.categories_.keys() == model.categories_.keys()
     for place, known in model.categories_.items():
         np.testing.assert_array_equal(loaded.categories_[place], known)
-
-
-@pytest.mark.parametrize("kind", ["numbers", "bools", "text"])
-def test_many_columns_of_categories(path, kind):
-    values = {"numbers": [1.5, 2.5], "bools": [True, False], "text": ["a", "b"]}[kind]
-    table = np.array(values, dtype=object)[np.random.default_rng(0).integers(0, 2, (N, 300))]
-    model = small(categorical_features=range(300)).fit(table, LABELS)
-    assert len(saved_and_loaded(model, path, table).categories_) == 300
-
-
-def test_many_evaluation_sets(path):
-    sets = {f"set {i}": (X, LABELS) for i in range(150)}
-    model = small().fit(X, LABELS, eval_sets=sets)
-    assert saved_and_loaded(model, path).history_.keys() == model.history_.keys()
 
 
 # ---------------------------------------------------------------------------- parameters

@@ -29,7 +29,7 @@ from cwboost.plotting import (
     plot_shape,
     plot_tree,
 )
-from cwboost.plotting.axes import colours, short
+from cwboost.plotting.axes import short
 
 matplotlib.use("Agg")
 X, Y = load_iris(return_X_y=True)
@@ -151,21 +151,6 @@ def test_what_is_refused(clf, plot, arguments, message):
         plot(clf, *arguments)
 
 
-@pytest.mark.slow
-def test_plot_shape_of_many_classes_stays_visible_and_within_the_data():
-    labels = np.arange(150) % 50
-    data = X + labels[:, None]
-    clf = paper(n_estimators=3).fit(data, labels)
-    used = clf.feature_importances_.argmax()
-    ax = plot_shape(clf, used, X=data)
-    assert len(ax.patches) == 50 and len(ax.get_legend().texts) == 11
-    assert ax.get_xlim() == (data[:, used].min(), data[:, used].max())
-    ax = plot_shape(clf, used, classes=clf.classes_)
-    ax.figure.canvas.draw()
-    box = ax.get_legend().get_window_extent()
-    assert box.x0 >= ax.get_window_extent().x1 and ax.get_window_extent().width > 200
-
-
 def test_plots_of_predictions(clf):
     losses = plot_loss(clf, X, NAMES[Y], label="all").lines[0].get_ydata()
     proba = clf.predict_proba(X)[np.arange(150), Y]
@@ -174,10 +159,6 @@ def test_plots_of_predictions(clf):
     noisy[:15] = "virginica"
     shown = plot_calibration(clf, X, noisy, n_bins=1).lines[1].get_ydata()
     assert shown == pytest.approx(clf.score(X, noisy))
-
-
-def test_many_classes_have_colours_of_their_own():
-    assert len(set(colours(43))) == 43
 
 
 def test_the_dependence_of_features_of_trees():

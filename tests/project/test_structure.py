@@ -3,7 +3,6 @@
 import ast
 import re
 import sys
-from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
 
@@ -194,30 +193,6 @@ def test_what_is_imported_is_a_dependency(graph, project):
             assert known & (required | extras), f"{package} is not declared"
             used |= known
     assert required <= used, f"declared and never imported: {required - used}"
-
-
-def test_the_workflow_builds_wheels_of_the_declared_pythons_alone(project, pyproject):
-    declared = {
-        found.group(1).replace(".", "")
-        for line in project["classifiers"]
-        if (found := re.search(r":: (3\.\d+)$", line))
-    }
-    if any("Free Threading" in line for line in project["classifiers"]):
-        declared.add("314t")  # without a global lock
-    skipped = pyproject["tool"]["cibuildwheel"]["skip"].split()
-    workflow = (ROOT / ".github/workflows/wheels.yml").read_text(encoding="utf-8")
-    patterns = re.findall(r'build: "(.+?)-(\w+)"', workflow)
-    assert len(patterns) == 7
-    # The workflow's pattern replaces that of pyproject.toml.
-    candidates = [*(f"3{minor}" for minor in range(8, 17)), "313t", "314t", "315t", "316t"]
-    for pythons, platform in patterns:
-        built = {
-            one
-            for one in candidates
-            if fnmatchcase(f"cp{one}", pythons)
-            and not any(fnmatchcase(f"cp{one}-{platform}", pattern) for pattern in skipped)
-        }
-        assert built == declared, platform
 
 
 def test_the_page_of_versions_states_the_oldest_ones_that_are_declared(project):

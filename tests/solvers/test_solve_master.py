@@ -11,8 +11,7 @@ from models import paper
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from cwboost import MultiBoostClassifier, pack_outputs, solve_master
-from cwboost.master import RestrictedMaster
+from cwboost import MultiBoostClassifier, solve_master
 from cwboost.solvers.fcd import fcd
 from cwboost.solvers.subspace_steps import SubspaceSteps
 
@@ -253,21 +252,6 @@ def test_steps_save_passes_and_never_raise_the_objective(monkeypatch):
     assert found.converged and plain.converged
     assert found.objective == pytest.approx(plain.objective, rel=1e-8)
     assert 2 * found.n_working_sets < plain.n_working_sets
-
-
-def test_weights_that_are_not_numbers_are_not_convergence():
-    rng = np.random.default_rng(0)
-    master = RestrictedMaster(np.array([5, 5]), 10.0)
-    for c in range(2):
-        master.add(np.full(3, c), pack_outputs(rng.choice([-1, 1], (10, 3))))
-    master.weights[0, 0] = np.nan
-    report = fcd(master, [], epsilon=1e6, rng=rng)
-    assert np.isnan(report.max_violation)
-
-
-def test_the_mean_loss_is_one_before_the_first_column():
-    master = RestrictedMaster(np.array([2, 3, 4]), 10.0, np.linspace(0.5, 2.0, 9))
-    assert master.mean_loss == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("n_new", [0, 1, 3, [2, 0, 6, 4]])

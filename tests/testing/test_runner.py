@@ -59,12 +59,6 @@ def test_every_claim_has_a_check():
     assert {check.claim for check in CHECKS} - {None} == claims
 
 
-def test_every_check_has_a_docstring_and_a_remedy_of_one_line():
-    for check in CHECKS:
-        assert check.run.__doc__ and check.run.__doc__.strip().endswith("."), check.name
-        assert len(check.remedy) <= 95 and check.remedy.endswith("."), check.name
-
-
 def test_a_failure_says_what_to_do():
     check = next(c for c in plugin_checks(ReferenceStump()) if c.name == "check_pricing")
     with pytest.raises(Exception, match="has the edge") as caught:

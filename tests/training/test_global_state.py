@@ -7,12 +7,10 @@ import signal
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from threading import Event, Thread
 
 import numpy as np
 import pytest
-from in_process import output_of
 from models import CLASSIFIERS, at_once, paper
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
@@ -148,35 +146,6 @@ def test_blocks_on_one_thread_do_not_overlap(capfd):
         goes_on[1].set()
         second.result()
         assert seen == [{1}, {1}]
-
-
-PROGRAM = """
-import {first}
-import torch
-from sklearn.datasets import load_iris
-
-from cwboost import CWBoostClassifier
-
-X, y = load_iris(return_X_y=True)
-A = torch.arange(250_000.0).reshape(500, 500).sin()
-
-
-def turn(n_threads):
-    torch.set_num_threads(n_threads)
-    clf = CWBoostClassifier("tree", init=None, n_estimators=5, random_state=0, n_jobs=n_threads)
-    clf.fit(X, y)
-    return clf.decision_function(X).tobytes(), A.exp().numpy().tobytes()
-
-
-assert turn(1) == turn(2) == turn(2)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
-@pytest.mark.parametrize("first", ["torch", "cwboost.kernels"])
-def test_torch_and_cwboost_train_by_turns(first):
-    output_of("-c", PROGRAM.format(first=first))
 
 
 @pytest.mark.slow

@@ -182,13 +182,6 @@ def test_every_length_of_blocks_of_equal_values(rng, n_targets):
         assert_best(X, weights, features.search(weights, [feature]), [feature])
 
 
-def test_a_missing_split_has_an_infinite_threshold():
-    X = np.array([[1.0], [np.nan], [2.0], [np.nan]])
-    found = SortedFeatures(X).search(np.array([[1.0, -1.0, 1.0, -1.0]]))
-    assert found.threshold == np.inf and found.edges == 4
-    assert (found.polarity, found.missing) == (-1, -1)
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("format", ["csc", "csr"])
 def test_sparse_equals_dense(rng, dtype, format):

@@ -48,14 +48,6 @@ def test_hog_is_that_of_scikit_image():
     assert np.allclose(found, [image_hog(image, **options) for image in images], atol=1e-12)
 
 
-@pytest.mark.parametrize(("side", "size"), [(32, 1568 + 2916 + 1568), (128, 1764)])
-def test_hog_sizes(side, size):
-    images = np.array([grating(side, 5, 0.0), grating(side, 5, np.pi / 2)]).reshape(2, -1)
-    found = features.hog(images, (side, side))
-    assert found.shape == (2, size) and found.dtype == np.float32
-    assert np.linalg.norm(found[0] - found[1]) > 0.5 * np.linalg.norm(found[0])
-
-
 # ---------------------------------------------------------------- code words
 
 

@@ -96,12 +96,6 @@ def test_any_families_can_be_mixed(members, correction, data):
     assert not clf.ensemble_.learners.is_graded
 
 
-def test_a_model_without_learners_has_a_table():
-    X, y = np.ones((20, 2)), np.arange(20) % 2
-    clf = CWBoostClassifier(["stump", "tree"], init=None, n_estimators=3, random_state=0).fit(X, y)
-    assert clf.to_frame().empty
-
-
 @pytest.mark.parametrize("classifier", [CWBoostClassifier, cwboost.MultiBoostClassifier])
 def test_one_family_mixed_with_itself_is_that_family(data, classifier):
     X, X_test, y, _ = data

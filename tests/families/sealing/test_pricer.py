@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from models import context, paper, stages
 import cwboost
 from cwboost import FamilyFault, PricingRequest
 from cwboost.datasets import load_vowel
-from cwboost.families.sealing.pricer import CHECK_EVERY, bind_family
+from cwboost.families.sealing.pricer import bind_family
 
 X, y = load_vowel(return_X_y=True)
 IN_FIT = [case for case in CASES if case.cause == "training"]
@@ -83,13 +82,6 @@ def test_a_pricer_that_is_not_exact_may_return_less_than_a_constant():
     of_the_first = SEARCHES, "found = [self.best(weights[:1])] * len(weights)"
     inexact = family(of_the_first, (EXACT, "self.exact = False"))
     assert train(inexact, n_estimators=3).n_iter_ == 3
-
-
-def test_how_often_outputs_are_computed_again_is_as_documented():
-    text = (Path(__file__).parents[3] / "docs/plugins/contract.md").read_text()
-    first = ", ".join(str(2**k) for k in range(CHECK_EVERY.bit_length() - 2))
-    wanted = f"Calls {first} and {CHECK_EVERY // 2} of `price`, every {CHECK_EVERY}th call"
-    assert wanted in " ".join(text.split())
 
 
 # ------------------------------------------------------------------ binding
