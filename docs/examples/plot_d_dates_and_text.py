@@ -64,8 +64,13 @@ print(encoder.transform(X[:2]).T.to_string())
 
 # %%
 # What each of the columns is worth, by the accuracy without it:
-print(f"all columns            {model.score(X[test], y[test]):.1%}")
+from matplotlib import pyplot
+
+accuracy = {"all columns": model.score(X[test], y[test])}
 for column in X:
     fewer = X.drop(columns=column)
-    accuracy = model.fit(fewer[train], y[train]).score(fewer[test], y[test])
-    print(f"without {column + ':':16} {accuracy:.1%}")
+    accuracy[f"without {column}"] = model.fit(fewer[train], y[train]).score(fewer[test], y[test])
+_, ax = pyplot.subplots(figsize=(6, 2.5), layout="constrained")
+ax.bar_label(ax.barh(list(accuracy), list(accuracy.values())), fmt="{:.1%}", padding=3)
+ax.set(xlim=(0, 1), xlabel="accuracy on new messages")
+ax.invert_yaxis()
