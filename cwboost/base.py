@@ -552,9 +552,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Return the explanation of the votes with the base scores added, split if they can be."""
         init, n_threads = self.init_, check_n_jobs(self.n_jobs)
         shape = len(values), values.shape[2]
-        found = None if init is None else init.shapley_values(X, background, n_threads)
-        if found is not None:
-            return Explanation(base + found[1], values + found[0], np.zeros(shape))
+        part = None if init is None else init.shapley_values(X, background, n_threads)
+        if part is not None:
+            return Explanation(base + part[1], values + part[0], np.zeros(shape))
         left = np.zeros(shape) if init is None else init(X, n_threads)
         return Explanation(base, values, left)
 
@@ -674,8 +674,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             import pandas
         names, levels = self._compared
         parts = [
-            tables.strongest(self.class_columns(one), one, names, levels, n_learners)
-            for one in (self.classes_ if label is None else [label])
+            tables.strongest(self.class_columns(each), each, names, levels, n_learners)
+            for each in (self.classes_ if label is None else [label])
         ]
         rows = [row for part in parts for row in part]
         return pandas.DataFrame(rows, columns=list(tables.STRONGEST))

@@ -37,8 +37,8 @@ USER_ERRORS = (CommandError, ValueError, OSError, ImportError, MemoryError)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``cwboost`` with the arguments `argv` (default: those of the process)."""
     argv = sys.argv[1:] if argv is None else list(argv)
-    found = (module.name for module in pkgutil.iter_modules(commands.__path__))
-    names = sorted(name for name in found if not name.startswith("_"))
+    modules_found = (module.name for module in pkgutil.iter_modules(commands.__path__))
+    names = sorted(name for name in modules_found if not name.startswith("_"))
     # Import only the module that runs, or all modules for the help.
     others = _with_plugins(argparse.ArgumentParser(add_help=False)).parse_known_args(argv)[1]
     chosen = next((arg for arg in others if not arg.startswith("-")), None)

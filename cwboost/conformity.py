@@ -73,9 +73,9 @@ class Conformity:
         """
         if not by_class:
             return np.full(n_classes, _order_statistic(self.probability, self.weight, alpha))
-        own = [self.label == c for c in range(n_classes)]
+        rows_of_class = [self.label == c for c in range(n_classes)]
         return np.array(
-            [_order_statistic(self.probability[at], self.weight[at], alpha) for at in own]
+            [_order_statistic(self.probability[at], self.weight[at], alpha) for at in rows_of_class]
         )
 
 

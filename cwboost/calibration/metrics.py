@@ -97,13 +97,13 @@ def _scored(scorer, name: str, is_weighted: bool, held_out) -> float:
     elif has_weight:
         rows = _copies(held_out.weight, name)
     model = _GrowingModel(held_out, rows)
-    wanted = "early_stopping must be a scorer that gives these labels a number, got"
+    expected = "early_stopping must be a scorer that gives these labels a number, got"
     try:
         value = scorer(model, model.X, model.y, **weights)
     except ValueError as error:
-        raise ValueError(f"{wanted} {name!r}, which failed: {error}") from error
+        raise ValueError(f"{expected} {name!r}, which failed: {error}") from error
     if not isinstance(value, Real) or np.isnan(value):
-        raise ValueError(f"{wanted} {value!r} from {name!r}")
+        raise ValueError(f"{expected} {value!r} from {name!r}")
     return float(value)
 
 

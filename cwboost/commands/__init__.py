@@ -63,11 +63,11 @@ def _is_same(first: Path, second: Path) -> bool:
     """Return True if two paths lead to one file, folder or pipe; devices may be shared."""
     try:
         # "-" is the standard input, which may come from a file.
-        found = [os.stat(0 if str(path) == "-" else path) for path in (first, second)]
+        status = [os.stat(0 if str(path) == "-" else path) for path in (first, second)]
     except OSError:
         return os.path.realpath(first) == os.path.realpath(second)
-    is_shared = stat.S_ISCHR(found[0].st_mode) or stat.S_ISSOCK(found[0].st_mode)
-    return not is_shared and os.path.samestat(*found)
+    is_shared = stat.S_ISCHR(status[0].st_mode) or stat.S_ISSOCK(status[0].st_mode)
+    return not is_shared and os.path.samestat(*status)
 
 
 @contextmanager

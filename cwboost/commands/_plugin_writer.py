@@ -59,10 +59,10 @@ def _refuse_taken(name: str) -> None:
 def _files(template: str) -> dict[str, str]:
     """Return the texts of a template by their paths in the new plugin."""
     root = _templates()
-    own = root / template
+    source = root / template
     files = {
-        path.relative_to(own).as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted(own.rglob("*"))
+        path.relative_to(source).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(source.rglob("*"))
         if path.suffix in (".md", ".py", ".pyi", ".pyx")
     }
     files["LICENSE"] = (root / "LICENSE").read_text(encoding="utf-8")

@@ -44,8 +44,8 @@ def run(args) -> int:
     figure, path = args.out / "demo.png", args.out / "annealing.cwb"
     written = _draw(demo.draw, trained, figure, args.results)
     args.out.mkdir(parents=True, exist_ok=True)
-    own = {one.dataset: one for one in trained if one.name == "cwboost"}
-    own["ANNEALING"].model.save(path)
+    defaults = {result.dataset: result for result in trained if result.name == "cwboost"}
+    defaults["ANNEALING"].model.save(path)
     print("written:", *written, path, sep="\n  ", file=args.results)
     command = _command()
     print(

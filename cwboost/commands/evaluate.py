@@ -51,12 +51,12 @@ def run(args) -> int:
     y, p, predicted = map(np.concatenate, zip(*parts))
     if args.calibration:
         _draw_calibration(predicted == y, p.max(axis=1), args.calibration)
-    found = _measures(classifier.classes_, y, p, predicted) | {"prediction_sets": None}
+    measures = _measures(classifier.classes_, y, p, predicted) | {"prediction_sets": None}
     if sets:
         covered, sizes = map(np.concatenate, zip(*sets))
         coverage, size = float(covered.mean()), float(sizes.mean())
-        found["prediction_sets"] = {"alpha": args.alpha, "coverage": coverage, "size": size}
-    show(args, json.dumps(found, indent=2) if args.json else _text(found))
+        measures["prediction_sets"] = {"alpha": args.alpha, "coverage": coverage, "size": size}
+    show(args, json.dumps(measures, indent=2) if args.json else _text(measures))
     return 0
 
 
@@ -80,15 +80,15 @@ def _measures(classes, y, p, predicted) -> dict:
         output_dict=True,
         zero_division=0.0,
     )
-    own = y[:, None] == classes
-    split = own.any(axis=0) & ~own.all(axis=0)  # others have no ROC curve
+    is_label = y[:, None] == classes
+    split = is_label.any(axis=0) & ~is_label.all(axis=0)  # others have no ROC curve
     accuracy = float(accuracy_score(y, predicted))
     return {
         "n_examples": len(y),
         "error": 1 - accuracy,
         "accuracy": accuracy,
         "log_loss": float(log_loss(y, p, labels=classes)),
-        "auc": float(roc_auc_score(own[:, split], p[:, split])) if split.any() else None,
+        "auc": float(roc_auc_score(is_label[:, split], p[:, split])) if split.any() else None,
         "calibration_error": _calibration_error(predicted == y, p.max(axis=1)),
         "classes": labels,
         "confusion_matrix": confusion_matrix(y, predicted, labels=classes).tolist(),
@@ -130,24 +130,24 @@ def _sets(classifier, X, y, alpha: float) -> list:
     return [(sets[np.arange(len(y)), np.searchsorted(classifier.classes_, y)], sets.sum(axis=1))]
 
 
-def _text(found: dict) -> str:
-    auc = found["auc"]
+def _text(measures: dict) -> str:
+    auc = measures["auc"]
     figures = [
-        ("examples", str(found["n_examples"])),
-        ("error", f"{found['error']:.2%}"),
-        ("log loss", f"{found['log_loss']:.4f}"),
+        ("examples", str(measures["n_examples"])),
+        ("error", f"{measures['error']:.2%}"),
+        ("log loss", f"{measures['log_loss']:.4f}"),
         ("AUC", "-" if auc is None else f"{auc:.4f}"),
-        ("calibration error", f"{found['calibration_error']:.2%}"),
+        ("calibration error", f"{measures['calibration_error']:.2%}"),
     ]
-    if sets := found["prediction_sets"]:
-        wanted = f"{sets['coverage']:.2%} hold the true class, {1 - sets['alpha']:.0%} wanted"
-        figures.append(("prediction sets", f"{wanted}; {sets['size']:.2f} classes in the mean"))
-    labels = [str(label) for label in found["classes"]]
-    rows = [tuple(found["by_class"][0])]
-    for row in found["by_class"]:
+    if sets := measures["prediction_sets"]:
+        coverage = f"{sets['coverage']:.2%} hold the true class, {1 - sets['alpha']:.0%} wanted"
+        figures.append(("prediction sets", f"{coverage}; {sets['size']:.2f} classes in the mean"))
+    labels = [str(label) for label in measures["classes"]]
+    rows = [tuple(measures["by_class"][0])]
+    for row in measures["by_class"]:
         label, *shares, support = row.values()
         rows.append((str(label), *(f"{share:.3f}" for share in shares), f"{support:.0f}"))
-    confusions = _confusions(labels, np.array(found["confusion_matrix"]))
+    confusions = _confusions(labels, np.array(measures["confusion_matrix"]))
     return "\n\n".join([aligned(figures), aligned(rows, right=(1, 2, 3, 4)), confusions])
 
 

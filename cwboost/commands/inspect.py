@@ -35,13 +35,13 @@ def run(args) -> int:
         raise CommandError(f"--top must be >= 0, got {args.top}")
     classifier = load(args.model)
     C = _C(classifier)
-    found = {
+    contents = {
         "summary": _summary(classifier, C),
         "classes": classifier.classes_.tolist(),
         "importances": _importances(classifier, args.top),
         "strongest": _strongest(classifier, args.top),
     }
-    show(args, json.dumps(found, indent=2, default=str) if args.json else _text(found))
+    show(args, json.dumps(contents, indent=2, default=str) if args.json else _text(contents))
     return 0
 
 
@@ -113,16 +113,16 @@ def _strongest(classifier, top: int) -> list[dict]:
     return sorted(rows, key=lambda row: -abs(row["coef"]))[:top]
 
 
-def _text(found: dict) -> str:
+def _text(contents: dict) -> str:
     """Return everything as text."""
-    facts = found["summary"] | {"classes": _classes(found["classes"])}
+    facts = contents["summary"] | {"classes": _classes(contents["classes"])}
     parts = [aligned([(name.replace("_", " "), _cell(name, v)) for name, v in facts.items()])]
-    if found["importances"] is None:
+    if contents["importances"] is None:
         parts.append("importances: not known for these weak learners")
-    elif found["importances"]:
-        parts.append(_rows(found["importances"], right=(1,)))
-    if found["strongest"]:
-        parts.append(_rows(found["strongest"], right=(1, 2, 3)))
+    elif contents["importances"]:
+        parts.append(_rows(contents["importances"], right=(1,)))
+    if contents["strongest"]:
+        parts.append(_rows(contents["strongest"], right=(1, 2, 3)))
     return "\n\n".join(parts)
 
 

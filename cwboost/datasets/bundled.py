@@ -155,8 +155,8 @@ def _description(name) -> str:
     """Return the part of ATTRIBUTION.md about a file, and the licence."""
     text = resources.files("cwboost.datasets.data").joinpath("ATTRIBUTION.md").read_text("utf-8")
     licence, *parts = text.split("\n## ")
-    (own,) = (part for part in parts if part.startswith(name))
-    return own.partition("\n")[2].strip() + "\n" + licence.partition("\n")[2]
+    (notice,) = (part for part in parts if part.startswith(name))
+    return notice.partition("\n")[2].strip() + "\n" + licence.partition("\n")[2]
 
 
 def _read(name):

@@ -94,9 +94,9 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
     with tarfile.open(archive) as opened:
         opened.extraction_filter = getattr(tarfile, "data_filter", None)
         files = list(filter(tarfile.TarInfo.isfile, opened))
-        for one in files:
-            if not (folder / one.name).resolve().is_relative_to(folder.resolve()):
-                raise ValueError(f"it has a file outside its folder, {one.name!r}")
+        for member in files:
+            if not (folder / member.name).resolve().is_relative_to(folder.resolve()):
+                raise ValueError(f"it has a file outside its folder, {member.name!r}")
         opened.extractall(folder, files)
 
 

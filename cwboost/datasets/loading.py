@@ -111,10 +111,10 @@ def _bundled(loader):
 def _absent_message(dataset: DataSet, data_dir) -> str:
     where = "data_dir was not given" if data_dir is None else f"none of its files is in {data_dir}"
     files = [f"{dataset.name}.npz", *(dataset.official or ())[:1]]
-    wanted = "".join(f"\n  - {name}" for name in files)
+    names = "".join(f"\n  - {name}" for name in files)
     fetch = f"\nor let cwboost download it: cwboost datasets fetch {dataset.name}"
     return (
-        f"{dataset.name} ({dataset.title}): {where}. Looked for any of:{wanted}\n"
+        f"{dataset.name} ({dataset.title}): {where}. Looked for any of:{names}\n"
         f"Get it from {dataset.get_it}{fetch if dataset.remote else ''}"
     )
 
@@ -155,22 +155,22 @@ def _check_figures(dataset: DataSet, bunch) -> None:
     if "y_test" in bunch:
         _expect_counts(dataset, "test examples per class", dataset.test_counts, bunch.y_test)
     if dataset.moments is not None:
-        found = (X.mean(dtype=np.float64), X.std(dtype=np.float64))
+        moments = (X.mean(dtype=np.float64), X.std(dtype=np.float64))
         # The known figures have six decimals; float32 copies differ by rounding.
-        if not np.allclose(found, dataset.moments, rtol=1e-5, atol=2e-6):
+        if not np.allclose(moments, dataset.moments, rtol=1e-5, atol=2e-6):
             raise ValueError(
                 f"{dataset.name} must have training values of mean {dataset.moments[0]:.6f} and "
-                f"standard deviation {dataset.moments[1]:.6f}, got {found[0]:.6f} and "
-                f"{found[1]:.6f}: other data, or modified data"
+                f"standard deviation {dataset.moments[1]:.6f}, got {moments[0]:.6f} and "
+                f"{moments[1]:.6f}: other data, or modified data"
             )
 
 
 def _expect_counts(dataset, what, known, y):
     if not known:
         return
-    found = np.bincount(y, minlength=len(known))
-    if not np.array_equal(found, known):
+    counts = np.bincount(y, minlength=len(known))
+    if not np.array_equal(counts, known):
         raise ValueError(
-            f"{dataset.name} must have {sum(known)} {what} as {list(known)}, got {found.sum()} as "
-            f"{found.tolist()}"
+            f"{dataset.name} must have {sum(known)} {what} as {list(known)}, got {counts.sum()} as "
+            f"{counts.tolist()}"
         )

@@ -13,13 +13,13 @@ def export_rule(name: str):
 
 def rule_of(estimator, method: str) -> str | None:
     """Return the name of the rule that a method of a classifier computes, None without a name."""
-    found = getattr(type(estimator), method, None)
-    if found is None:
+    function = getattr(type(estimator), method, None)
+    if function is None:
         raise TypeError(
             f"classifier must be one of cwboost, got {type(estimator).__name__}; of a search, pass "
             "its best_estimator_"
         )
-    return getattr(found, "export_rule", None)
+    return getattr(function, "export_rule", None)
 
 
 def sums_votes(classifier) -> bool:

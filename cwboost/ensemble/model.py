@@ -193,14 +193,18 @@ class Ensemble:
         ValueError
             Naming the array and what is wrong with it.
         """
-        own = {name: a for name, a in arrays.items() if not name.startswith(LEARNERS_PREFIX)}
-        theirs = {name.removeprefix(LEARNERS_PREFIX): arrays[name] for name in arrays.keys() - own}
-        learners = learners_type.from_arrays(theirs, n_features)
-        optional = {name: own.pop(name, None) for name in ("edges", "offsets")}
+        of_ensemble = {
+            name: a for name, a in arrays.items() if not name.startswith(LEARNERS_PREFIX)
+        }
+        of_learners = {
+            name.removeprefix(LEARNERS_PREFIX): arrays[name] for name in arrays.keys() - of_ensemble
+        }
+        learners = learners_type.from_arrays(of_learners, n_features)
+        optional = {name: of_ensemble.pop(name, None) for name in ("edges", "offsets")}
         for name, array in optional.items():
             if array is not None and not (array.dtype == np.float64 and np.isfinite(array).all()):
                 raise ValueError(f"{name} must be finite float64 numbers")
-        path = CoefficientPath.from_arrays(own, len(learners), n_scores, staged)
+        path = CoefficientPath.from_arrays(of_ensemble, len(learners), n_scores, staged)
         _check_outputs(learners, path, n_scores)
         return cls(learners, path, n_scores, **optional)
 

@@ -77,8 +77,10 @@ class MovingScores:
             outputs = self._graded[int(learner)]  # of the last scores
             self._moved[score, : self._n_samples] += step * outputs[score - len(self._moved)]
         if not graded.all():
-            own, rest = ids[~graded], ~graded
-            add_votes(self._packed, self._row_of[own], score_index[rest], steps[rest], self._moved)
+            voters, rest = ids[~graded], ~graded
+            add_votes(
+                self._packed, self._row_of[voters], score_index[rest], steps[rest], self._moved
+            )
 
     def shift(self, offset) -> None:
         """Add ``offset[s]`` to score s of every example."""

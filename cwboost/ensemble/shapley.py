@@ -71,8 +71,8 @@ def _directed(form: ThresholdTrees, places, learners, coef, background):
             "SHAP values of directions need learners of one comparison each, got trees of several"
         )
     linear = form.feature[form.offsets[places]]
-    for fill, own, _ in form.by_fill():
-        at = np.flatnonzero(np.isin(linear, own))
+    for fill, members, _ in form.by_fill():
+        at = np.flatnonzero(np.isin(linear, members))
         if len(at):
             some, directions = places[at], form.directions[:, linear[at]]
             yield DirectedShapley(directions, learners.take(some), coef[some], background, fill)
@@ -106,12 +106,12 @@ def tree_shapley(
     feature = feature.astype(np.int32)
     for first, last in _parts(trees):
         nodes = slice(trees.offsets[first], trees.offsets[last])
-        offsets, own = trees.offsets[first : last + 1] - nodes.start, coef[first:last]
+        offsets, coef_of_trees = trees.offsets[first : last + 1] - nodes.start, coef[first:last]
         roots, passing, output = offsets[:-1], cover[nodes, None], outputs[nodes]
         means = np.add.reduceat(passing * output, roots) / passing[roots]
-        base += (own.toarray() * means).sum(axis=0)
+        base += (coef_of_trees.toarray() * means).sum(axis=0)
         tree = feature[nodes], trees.left[nodes], output, cover[nodes]
-        shapley = ShapleySum(offsets, *tree, own, len(used), _quadrature, most_points)
+        shapley = ShapleySum(offsets, *tree, coef_of_trees, len(used), _quadrature, most_points)
         comparisons = _Comparisons(trees, nodes)
         for rows in _chunks(X.shape[0], len(used) * n_scores):
             n_rows = rows.stop - rows.start

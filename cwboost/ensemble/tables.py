@@ -48,9 +48,9 @@ def node_rows(
         edge = None if ensemble.edges is None else float(ensemble.edges[learner])
         for entry in range(*coef.indptr[t : t + 2]):
             label, value = classes[coef.indices[entry]], float(coef.data[entry])
-            own = dict(zip(OF_LEARNER, (learner, int(rounds[t]), label, value, edge)))
+            cells = dict(zip(OF_LEARNER, (learner, int(rounds[t]), label, value, edge)))
             nodes = tree_rows(trees, t, names, levels, coef.indices[entry])
-            rows.extend(own | node for node in nodes)
+            rows.extend(cells | node for node in nodes)
     return rows
 
 

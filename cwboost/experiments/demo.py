@@ -111,14 +111,14 @@ def table(trained: list[Trained]) -> str:
     rows = [["data set", "classifier", "error %", "log loss", "fit s", "predict s"]]
     rows += [
         [
-            one.dataset,
-            one.name,
-            f"{100 * one.error:.1f}",
-            f"{one.log_loss:.3f}",
-            f"{one.fit_seconds:.2f}",
-            f"{one.predict_seconds:.3f}",
+            result.dataset,
+            result.name,
+            f"{100 * result.error:.1f}",
+            f"{result.log_loss:.3f}",
+            f"{result.fit_seconds:.2f}",
+            f"{result.predict_seconds:.3f}",
         ]
-        for one in trained
+        for result in trained
     ]
     return aligned(rows, right=range(2, 6))
 
@@ -145,16 +145,16 @@ def draw(trained: list[Trained], path: Path) -> None:
     """Draw test errors and log losses as bars, one column of panels per data set."""
     with extra("plot", "the figure needs matplotlib"):
         from matplotlib.figure import Figure
-    sets = list(dict.fromkeys(one.dataset for one in trained))
+    sets = list(dict.fromkeys(result.dataset for result in trained))
     figure = Figure(figsize=(3.9 * len(sets), 4.6), layout="constrained")
     panels = figure.subplots(2, len(sets), squeeze=False)
     for k, dataset in enumerate(sets):
-        own = [one for one in trained if one.dataset == dataset]
-        names = [one.name for one in own]
+        results = [result for result in trained if result.dataset == dataset]
+        names = [result.name for result in results]
         colours = ["#b2182b" if name == "cwboost" else "#9aa5b1" for name in names]
         measures = [
-            ("test error, %", "%.1f", [100 * one.error for one in own]),
-            ("log loss of the probabilities", "%.3f", [one.log_loss for one in own]),
+            ("test error, %", "%.1f", [100 * result.error for result in results]),
+            ("log loss of the probabilities", "%.3f", [result.log_loss for result in results]),
         ]
         for panel, (label, form, values) in zip(panels[:, k], measures):
             bars = panel.barh(names, values, color=colours)

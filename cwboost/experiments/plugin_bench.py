@@ -79,8 +79,8 @@ def _models(plugin: Plugin, rounds: int, init: str | None) -> dict[str, CWBoostC
     else:
         inits = {plugin.name: plugin, "no init": None, init or "kernel": init or "kernel"}
         parts = {name: {"weak_learner": "tree", "init": start} for name, start in inits.items()}
-    (own, part), *others = parts.items()
-    made = {own: part, "default": {}} | dict(others)
+    (plugin_name, part), *others = parts.items()
+    made = {plugin_name: part, "default": {}} | dict(others)
     return {
         name: CWBoostClassifier(**part, n_estimators=rounds) if part else CWBoostClassifier()
         for name, part in made.items()
@@ -89,14 +89,14 @@ def _models(plugin: Plugin, rounds: int, init: str | None) -> dict[str, CWBoostC
 
 def _table(models: dict[str, CWBoostClassifier], X, y) -> str:
     """Train every model on the same splits; the first, which may refuse them, goes first."""
-    found: dict[str, list] = {name: [] for name in models}
+    results: dict[str, list] = {name: [] for name in models}
     bits = ""
     for seed in range(N_SPLITS):
         split = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
         for name, model in models.items():
-            found[name].append(_measure(model.set_params(random_state=seed, n_jobs=1), *split))
+            results[name].append(_measure(model.set_params(random_state=seed, n_jobs=1), *split))
             bits = bits or _compare_bits(model, *split)
-    measured = {name: np.array(values) for name, values in found.items()}
+    measured = {name: np.array(values) for name, values in results.items()}
     rows = [["model", "error, %", "less that of the default", "log loss", "seconds"]]
     for name, values in measured.items():
         error, loss, seconds = values.mean(axis=0)

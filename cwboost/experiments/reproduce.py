@@ -39,12 +39,12 @@ class Study:
     quiet: bool = False  # show no progress bars
 
     def __post_init__(self):
-        for name, wanted, known in (
+        for name, asked, known in (
             ("figures", self.figures, [*FIGURES, "solver"]),
             ("methods", self.methods, list(METHODS)),
             ("datasets", self.datasets or (), list(PROTOCOLS)),
         ):
-            unknown = [one for one in wanted if one not in known]
+            unknown = [each for each in asked if each not in known]
             if unknown:
                 raise ValueError(
                     f"{name} must be among {', '.join(known)}, got {', '.join(unknown)}"

@@ -47,16 +47,16 @@ def choose_C(method: Method, split: Split, rounds, parameters, bar) -> dict:
         random_state=parameters["random_state"],
     )
     names = ("validation_error", "selection_seconds", "selection_nonzero", "selection_learners")
-    found = {name: {} for name in names}
+    measures = {name: {} for name in names}
     for C in method.grid:
         clock = RoundClock(bar)
         model = method.make(C=C, n_estimators=rounds, callbacks=[clock], **parameters)
         error = float(np.mean(model.fit(X, y).predict(X_held) != y_held))
         values = error, _number(clock.cpu_seconds[-1]), *_size(model.ensemble_.coef())
         for name, value in zip(names, values):
-            found[name][f"{C:g}"] = value
-    errors = found["validation_error"]
-    return {"C": min(method.grid, key=lambda C: errors[f"{C:g}"]), **found}
+            measures[name][f"{C:g}"] = value
+    errors = measures["validation_error"]
+    return {"C": min(method.grid, key=lambda C: errors[f"{C:g}"]), **measures}
 
 
 def train_and_measure(method: Method, split: Split, rounds, parameters, bar, limit=None) -> dict:

@@ -76,8 +76,8 @@ def count_categories(
         _, values, of_rows = _present(X, place, names)
         known, at = np.unique(values, return_inverse=True)
         present = of_rows >= 0
-        own = None if weight is None else weight[present]
-        of_values = np.bincount(of_rows[present], own, minlength=len(values))
+        weight_present = None if weight is None else weight[present]
+        of_values = np.bincount(of_rows[present], weight_present, minlength=len(values))
         totals = np.bincount(at, of_values, minlength=len(known))
         learned[place] = known[totals > 0], totals[totals > 0]
     return learned
@@ -124,7 +124,9 @@ def categorical_places(X, categorical_features) -> list[int]:
                 f"{len(given)}"
             )
         return np.flatnonzero(given).tolist()
-    every = {place_of(one, names, n_features, "categorical_features") for one in given.tolist()}
+    every = {
+        place_of(column, names, n_features, "categorical_features") for column in given.tolist()
+    }
     return sorted(every)
 
 

@@ -45,8 +45,8 @@ def as_columns(X):
             with extra("tables", f"X, a {type(X).__name__} of Arrow data, needs pyarrow"):
                 import pyarrow
             return nw.from_native(pyarrow.table(X))
-        found = np.asarray(X)
-        X = np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
+        array = np.asarray(X)
+        X = np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
     if X.ndim != 2:
         check_array(X, accept_sparse=True, dtype=None)  # raises, with a remedy
     return X
@@ -204,8 +204,8 @@ def missing_in(values: np.ndarray) -> np.ndarray:
     """Return where an array holds gaps, in any spelling."""
     if values.dtype.kind == "O":
         # Of text, first what is quick to see.
-        found = [type(value) is not str and _is_missing(value) for value in values.tolist()]
-        return np.array(found, dtype=bool)
+        missing = [type(value) is not str and _is_missing(value) for value in values.tolist()]
+        return np.array(missing, dtype=bool)
     return values != values if values.dtype.kind in "fmM" else np.zeros(len(values), dtype=bool)
 
 

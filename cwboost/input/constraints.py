@@ -24,19 +24,19 @@ def read_constraints(
     Those `given` have the names of the parameters. Two classes may have one score for both: that of
     the second. The score of the first is constant then, and what it would do falls to the other.
     """
-    found = {}
+    constraints = {}
     if "monotonic_cst" in given:
-        own = _monotonic(given["monotonic_cst"], schema, classes)
-        if n_targets < len(own):
-            first, second = own
-            own = np.where(second, second, -first)[None]
-        if own.any():
-            found["monotonic"] = own
+        signs = _monotonic(given["monotonic_cst"], schema, classes)
+        if n_targets < len(signs):
+            first, second = signs
+            signs = np.where(second, second, -first)[None]
+        if signs.any():
+            constraints["monotonic"] = signs
     if "interaction_cst" in given:
-        own = given["interaction_cst"]
-        found["interactions"] = _interactions(own, schema.n_features, schema.names)
-    check_capabilities(schema.family, requires=list(found))
-    return {name: read_only(own) for name, own in found.items()}
+        sets = given["interaction_cst"]
+        constraints["interactions"] = _interactions(sets, schema.n_features, schema.names)
+    check_capabilities(schema.family, requires=list(constraints))
+    return {name: read_only(array) for name, array in constraints.items()}
 
 
 def _monotonic(given, schema: InputSchema, classes) -> np.ndarray:
@@ -93,13 +93,14 @@ def _interactions(given, n_features: int, names) -> np.ndarray:
         )
     else:
         sets = [
-            [place_of(one, names, n_features, "interaction_cst") for one in own] for own in given
+            [place_of(column, names, n_features, "interaction_cst") for column in members]
+            for members in given
         ]
-    found = np.zeros((len(sets) + 1, n_features), dtype=bool)
-    for members, own in zip(found, sets):
-        members[list(own)] = True
-    found[-1] = ~found.any(axis=0)
-    return found[found.any(axis=1)]
+    allowed = np.zeros((len(sets) + 1, n_features), dtype=bool)
+    for row, members in zip(allowed, sets):
+        row[list(members)] = True
+    allowed[-1] = ~allowed.any(axis=0)
+    return allowed[allowed.any(axis=1)]
 
 
 def _is_sequence(given) -> bool:
@@ -109,8 +110,10 @@ def _is_sequence(given) -> bool:
 def _of_columns(given, n_features: int, names) -> np.ndarray:
     """Return constraints by place, from an array or from a mapping by name or place."""
     if isinstance(given, Mapping):
-        own = {place_of(one, names, n_features, "monotonic_cst"): given[one] for one in given}
-        given = [own.get(place, 0) for place in range(n_features)]
+        by_place = {
+            place_of(column, names, n_features, "monotonic_cst"): given[column] for column in given
+        }
+        given = [by_place.get(place, 0) for place in range(n_features)]
     constraints = np.atleast_1d(given)
     wrong = np.argwhere(~np.isin(constraints, (-1, 0, 1)))
     if len(wrong):

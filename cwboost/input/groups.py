@@ -16,12 +16,12 @@ MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9)
 
 def mixed(words: np.ndarray, factor) -> np.ndarray:
     """Return words of 64 bits, mixed by an odd factor one to one; zero stays zero."""
-    found = words ^ (words >> np.uint64(32))  # whole numbers have bits at the upper end only
-    found *= factor
-    found ^= found >> np.uint64(32)
-    found *= MULTIPLIER
-    found ^= found >> np.uint64(29)
-    return found
+    words = words ^ (words >> np.uint64(32))  # whole numbers have bits at the upper end only
+    words *= factor
+    words ^= words >> np.uint64(32)
+    words *= MULTIPLIER
+    words ^= words >> np.uint64(29)
+    return words
 
 
 def keys_of_groups(groups, n_samples: int) -> np.ndarray:
@@ -39,7 +39,9 @@ def keys_of_groups(groups, n_samples: int) -> np.ndarray:
         return mixed((values.astype(np.float64) + 0.0).view(np.uint64), MULTIPLIER)
     names, place = np.unique(values.astype(str), return_inverse=True)
     digests = [blake2b(str(name).encode(), digest_size=8).digest() for name in names]
-    return np.array([int.from_bytes(one, "little") for one in digests], dtype=np.uint64)[place]
+    return np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)[
+        place
+    ]
 
 
 def shared(keys: np.ndarray | None) -> np.ndarray | None:

@@ -61,23 +61,23 @@ def _refuse_missing(labels, missing, name: str) -> None:
 
 def _of_one_type(labels, name: str) -> np.ndarray:
     """Return an array of objects as one of bools, integers or floats if it holds such only."""
-    found = {_type_name(kind) for kind in {type(label) for label in labels}}
-    if found <= {"int", "float"} and "float" in found:
+    types = {_type_name(kind) for kind in {type(label) for label in labels}}
+    if types <= {"int", "float"} and "float" in types:
         floats = labels.astype(np.float64)
         if (floats == labels).all():  # Python compares integers and floats exactly
             return floats
-    if found == {"int"}:
+    if types == {"int"}:
         for dtype in (np.int64, np.uint64):
             with suppress(OverflowError):
                 return labels.astype(dtype)
         raise ValueError(
             f"{name} must hold integers of at most 64 bits, got larger ones: make them text"
         )
-    if len(found) > 1:
-        raise ValueError(f"{name} must hold labels of one type, got {' and '.join(sorted(found))}")
-    if not found <= {"bool", "str"}:
-        raise ValueError(f"{name} must hold {LABELS}, got objects of the type {found.pop()}")
-    return labels.astype(bool) if found == {"bool"} else labels
+    if len(types) > 1:
+        raise ValueError(f"{name} must hold labels of one type, got {' and '.join(sorted(types))}")
+    if not types <= {"bool", "str"}:
+        raise ValueError(f"{name} must hold {LABELS}, got objects of the type {types.pop()}")
+    return labels.astype(bool) if types == {"bool"} else labels
 
 
 def _type_name(kind: type) -> str:
@@ -93,17 +93,17 @@ def encode_labels(y, classes: np.ndarray, name: str = "y", weight=None) -> np.nd
     Refuse an unknown label, unless its `weight` is zero: its index is then any.
     """
     labels = read_labels(y, name)
-    found = np.zeros(len(labels), dtype=np.int64)
+    places = np.zeros(len(labels), dtype=np.int64)
     known = np.zeros(len(labels), dtype=bool)
     if any({labels.dtype.kind, classes.dtype.kind} <= set(kinds) for kinds in ("biuf", "UO")):
         # In the dtype of the classes: a float of both dtypes would merge large integers.
         with np.errstate(invalid="ignore"):
             as_classes = labels.astype(classes.dtype)
-        found = np.minimum(np.searchsorted(classes, as_classes), len(classes) - 1)
-        known = (classes[found] == as_classes) & (as_classes == labels)
+        places = np.minimum(np.searchsorted(classes, as_classes), len(classes) - 1)
+        known = (classes[places] == as_classes) & (as_classes == labels)
     if weight is not None:
         known |= weight == 0
     if not known.all():
         unknown = shown(labels[np.argmin(known)])
         raise ValueError(f"{name} must hold only training labels, got {unknown}")
-    return found
+    return places

@@ -31,12 +31,12 @@ class Arguments:
         """Return (X, y, weight or None) of each held-out set, by name."""
         if (self.X_val is None) != (self.y_val is None):
             raise ValueError("X_val and y_val must be given together")
-        found: dict[str, tuple] = {}
+        held_out: dict[str, tuple] = {}
         if self.X_val is not None:
-            found[VALID] = self.X_val, self.y_val, self.sample_weight_val
+            held_out[VALID] = self.X_val, self.y_val, self.sample_weight_val
         elif self.sample_weight_val is not None:
             raise ValueError("sample_weight_val needs X_val and y_val")
-        return found | _check_eval_sets(self.eval_sets)
+        return held_out | _check_eval_sets(self.eval_sets)
 
 
 def read(
@@ -58,11 +58,11 @@ def read(
     examples = sort_by_class(X, y, weight, class_weight, arguments.groups)
     held_out = {}
     labels = examples.classes if labels is None else labels
-    for name, (X_held, y, own) in arguments.held_out().items():
+    for name, (X_held, y, weight_held) in arguments.held_out().items():
         names = names_of_set(name)
         with errors_naming(names[0]):
             X_held = schema.encode(X_held, kind)
-        held_out[name] = read_held_out(X_held, y, own, labels, names)
+        held_out[name] = read_held_out(X_held, y, weight_held, labels, names)
     return replace(examples, schema=schema, held_out=held_out)
 
 
@@ -89,18 +89,18 @@ def _check_eval_sets(eval_sets) -> dict[str, tuple]:
     """Check the argument `eval_sets`; return (X, y, weight or None) by name."""
     if eval_sets is None:
         return {}
-    wanted = "eval_sets must be a dict of (X, y) or (X, y, sample_weight) by name"
+    expected = "eval_sets must be a dict of (X, y) or (X, y, sample_weight) by name"
     if not isinstance(eval_sets, Mapping):
-        raise TypeError(f"{wanted}, got {eval_sets!r}")
-    found = {}
-    for name, one in eval_sets.items():
+        raise TypeError(f"{expected}, got {eval_sets!r}")
+    checked = {}
+    for name, members in eval_sets.items():
         if not isinstance(name, str) or not name:
-            raise TypeError(f"{wanted}, got the name {name!r}")
+            raise TypeError(f"{expected}, got the name {name!r}")
         if f"{name}_error" in HISTORY_NAMES:
             raise ValueError(
                 f"eval_sets may not have the name {name!r}: history_ has a {name}_error already"
             )
-        if not isinstance(one, Sequence) or len(one) not in (2, 3):
-            raise TypeError(f"{wanted}, got {type(one).__name__} for {name!r}")
-        found[name] = (*one, None)[:3]
-    return found
+        if not isinstance(members, Sequence) or len(members) not in (2, 3):
+            raise TypeError(f"{expected}, got {type(members).__name__} for {name!r}")
+        checked[name] = (*members, None)[:3]
+    return checked

@@ -52,7 +52,7 @@ class InputSchema:
         """
         counted = count_categories(X, categorical_features, weight)
         warn_of_many_levels(X, counted, categorical_features)
-        learned = {place: by_frequency(*own) for place, own in counted.items()}
+        learned = {place: by_frequency(*counts) for place, counts in counted.items()}
         return cls(
             family=family,
             categorical_features=categorical_features,
@@ -109,9 +109,9 @@ class InputSchema:
     @property
     def n_categories(self) -> np.ndarray:
         """Number of categories of each column, 0 of columns of numbers."""
-        found = np.zeros(self.n_features, dtype=np.int64)
-        found[list(self.categories)] = [len(known) for known in self.categories.values()]
-        return found
+        n_levels = np.zeros(self.n_features, dtype=np.int64)
+        n_levels[list(self.categories)] = [len(known) for known in self.categories.values()]
+        return n_levels
 
     def facts(self) -> dict[str, Any]:
         """Return what a `BindContext` has of the columns."""
@@ -122,12 +122,12 @@ class InputSchema:
 
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes that hold the schema."""
-        found: dict[str, Any] = {"n_features_in_": self.n_features}
+        attributes: dict[str, Any] = {"n_features_in_": self.n_features}
         if self.names is not None:
-            found["feature_names_in_"] = self.names
+            attributes["feature_names_in_"] = self.names
         if self.categories:
-            found["categories_"] = self.categories
-        return found
+            attributes["categories_"] = self.categories
+        return attributes
 
 
 def read_columns(X):

@@ -134,17 +134,17 @@ def cross_fitting(examples: Examples, seed: int) -> tuple[np.ndarray, bool]:
     """
     groups, alone = examples.groups, examples.blocks is None
     if groups is None:
-        found = np.zeros(len(examples.y), dtype=np.int64)
+        folds = np.zeros(len(examples.y), dtype=np.int64)
         n_folds = min(N_FOLDS, int(examples.counts[examples.counts > 0].min()))
         if n_folds > 1:
             drawn = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-            for fold, (_, test) in enumerate(drawn.split(found, examples.y)):
-                found[test] = fold
+            for fold, (_, test) in enumerate(drawn.split(folds, examples.y)):
+                folds[test] = fold
     else:
-        alone, found = False, _part_numbers(examples.y, groups, 1 / N_FOLDS, seed)
+        alone, folds = False, _part_numbers(examples.y, groups, 1 / N_FOLDS, seed)
     if examples.blocks is not None:
-        found = np.where(examples.blocks >= 0, examples.blocks % N_FOLDS, found)
-    return found, alone
+        folds = np.where(examples.blocks >= 0, examples.blocks % N_FOLDS, folds)
+    return folds, alone
 
 
 def _draws(counts, share: float, rng) -> list[np.ndarray]:
@@ -159,8 +159,8 @@ def _drawn(counts, share: float, rng) -> np.ndarray:
     """Return examples drawn by class, ascending: one at least of a class that has two or more."""
     sizes = np.clip(np.rint(share * counts).astype(int), 1, np.maximum(counts - 1, 0))
     starts = np.cumsum(counts) - counts
-    own = [start + rng.permutation(n)[:size] for start, n, size in zip(starts, counts, sizes)]
-    return np.sort(np.concatenate(own))
+    places = [start + rng.permutation(n)[:size] for start, n, size in zip(starts, counts, sizes)]
+    return np.sort(np.concatenate(places))
 
 
 def _n_splits(n_left_out: int) -> int:
@@ -173,15 +173,15 @@ def _parts(y, groups, share: float, seed: int) -> list[np.ndarray]:
     Every class keeps an example outside of each set.
     """
     part = _part_numbers(y, groups, share, seed)
-    counts, found = np.bincount(y), []
+    counts, parts = np.bincount(y), []
     for number in np.argsort(np.abs(np.bincount(part) - share * len(y)), kind="stable"):
         inside = part == number
         lost = (np.bincount(y[inside], minlength=len(counts)) == counts) & (counts > 0)
         if lost.any():
             inside &= ~np.isin(groups, groups[lost[y]])
         if inside.any():
-            found.append(np.flatnonzero(inside))
-    return found
+            parts.append(np.flatnonzero(inside))
+    return parts
 
 
 def _part_numbers(y, groups, share: float, seed: int) -> np.ndarray:
@@ -223,8 +223,8 @@ def given_splits(cv, examples: Examples) -> list[Split]:
     if cv is None:
         return []
     rows, pairs = examples.rows, _pairs(cv, examples.given)
-    found = [(~np.isin(rows, train), np.isin(rows, test)) for train, test in pairs]
-    return [Split(np.flatnonzero(out), np.flatnonzero(at)) for out, at in found]
+    masks = [(~np.isin(rows, train), np.isin(rows, test)) for train, test in pairs]
+    return [Split(np.flatnonzero(out), np.flatnonzero(at)) for out, at in masks]
 
 
 def _pairs(cv, given: GivenRows) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -235,14 +235,14 @@ def _pairs(cv, given: GivenRows) -> list[tuple[np.ndarray, np.ndarray]]:
     n_rows = given.X.shape[0]
     if hasattr(cv, "split"):
         try:
-            found = list(cv.split(np.arange(n_rows)[:, None], given.y, _groups_for(cv, given)))
+            pairs = list(cv.split(np.arange(n_rows)[:, None], given.y, _groups_for(cv, given)))
         except ValueError as error:
             raise ValueError(f"cv must be able to split the rows: {error}") from error
     else:
-        found = list(cv)
-    if not found:
+        pairs = list(cv)
+    if not pairs:
         raise ValueError("cv must yield at least one split, got none")
-    return [_checked_pair(k, pair, n_rows) for k, pair in enumerate(found)]
+    return [_checked_pair(k, pair, n_rows) for k, pair in enumerate(pairs)]
 
 
 def _groups_for(splitter, given: GivenRows):
@@ -296,7 +296,7 @@ def last_splits(splits: list[Split], examples: Examples) -> list[Split]:
         raise ValueError("cv must test examples of positive weight in its last split, got none")
     before = _n_splits(len(last.measured)) - 1
     taken = others[-before:] if before else []
-    return [*(one for one in taken if len(one.measured) and not len(lost(one))), last]
+    return [*(split for split in taken if len(split.measured) and not len(lost(split))), last]
 
 
 def with_blocks(examples: Examples, splits: list[Split]) -> Examples:

@@ -58,8 +58,10 @@ class DepthTwoSearch:
         self._last_fine = [last for _, last in coarse]
         self._n_bins = np.array([len(last) for last in self._last_fine], dtype=np.int64)
         self._n_codes = self._n_bins + binned.bins.has_nan[self._features]
-        own = None if sets is None else sets[:, self._features]
-        self._allowed = None if own is None else (own[:, :, None] & own[:, None]).any(axis=0)
+        in_set = None if sets is None else sets[:, self._features]
+        self._allowed = (
+            None if in_set is None else (in_set[:, :, None] & in_set[:, None]).any(axis=0)
+        )
 
     def search(self, weights) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """Return the best trees.
@@ -80,8 +82,8 @@ class DepthTwoSearch:
         whole = np.rint(weights * scales[:, None])
         trees, outputs, edges = _Nodes(), [], []
         for start in range(0, len(whole), MOST_LANES):
-            own = whole[start : start + MOST_LANES]
-            for target, root in zip(own, self._roots(own)):
+            lanes = whole[start : start + MOST_LANES]
+            for target, root in zip(lanes, self._roots(lanes)):
                 output, edge = self._grow(target, root, trees)
                 outputs.append(output)
                 edges.append(edge)
@@ -109,12 +111,12 @@ class DepthTwoSearch:
         totals, children, n_splits = self._best(rows, pairs)
         place = np.concatenate(totals).argmax(axis=0)
         starts = np.cumsum(n_splits) - n_splits
-        found = []
+        roots = []
         for lane in range(len(weights)):
             f = int(np.searchsorted(starts, place[lane], side="right")) - 1
             s = int(place[lane] - starts[f])
-            found.append((f, s, *children[f][:, s, lane].tolist()))
-        return found
+            roots.append((f, s, *children[f][:, s, lane].tolist()))
+        return roots
 
     def _best(self, rows, pairs):
         """Return per feature the edges of all roots, (n_splits, n_lanes), and their children."""

@@ -118,8 +118,8 @@ def _check_compressed(X) -> bool:
     if indptr[0] != 0 or indptr[-1] > n_stored or np.count_nonzero(indptr[1:] < indptr[:-1]):
         wrong = [indptr[0] != 0, *((indptr[1:] < indptr[:-1]) | (indptr[1:] > n_stored))]
         fault = int(np.argmax(wrong))
-        wanted = "0" if fault == 0 else f"{indptr[fault - 1]} to {n_stored}"
-        raise ValueError(f"indptr[{fault}] of X must be {wanted}, got {indptr[fault]}")
+        expected = "0" if fault == 0 else f"{indptr[fault - 1]} to {n_stored}"
+        raise ValueError(f"indptr[{fault}] of X must be {expected}, got {indptr[fault]}")
     stored = indices[: indptr[-1]]
     # As unsigned numbers, negative indices are too large as well.
     if len(stored) and np.maximum.reduce(stored.view(UNSIGNED[stored.dtype])) >= n_minor:

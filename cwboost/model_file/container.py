@@ -138,8 +138,8 @@ def _read(archive: ZipFile, max_bytes: int) -> tuple[dict, dict[str, np.ndarray]
     with archive.open(first) as member:
         header = _read_header(b"".join(_parts(member)))
     names = header.pop("arrays", None)
-    found = [info.filename.removesuffix(".npy") for info in members]
-    if names != found or len(set(found)) < len(found):
+    stored = [info.filename.removesuffix(".npy") for info in members]
+    if names != stored or len(set(stored)) < len(stored):
         raise ModelFileError("the header must list the arrays of the file, each once")
     if any(info.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for info in members):
         raise ModelFileError("the arrays must be stored or deflated")
@@ -149,7 +149,7 @@ def _read(archive: ZipFile, max_bytes: int) -> tuple[dict, dict[str, np.ndarray]
             f"the arrays must take at most max_bytes={max_bytes}, got {declared} bytes; raise "
             "max_bytes if you trust the file"
         )
-    return header, {name: _read_array(name, archive, info) for name, info in zip(found, members)}
+    return header, {name: _read_array(name, archive, info) for name, info in zip(stored, members)}
 
 
 def _parts(member: IO[bytes]) -> Iterator[bytes]:

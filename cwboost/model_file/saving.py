@@ -98,8 +98,8 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     if model.base is not None:
         header["init"] = encode_plugin(model.base.model, encoder, "init")
         header["init"]["factor"] = model.base.factor
-        own = model.base.fitted.arrays()
-        arrays |= {INIT_PREFIX + name: array for name, array in own.items()}
+        of_init = model.base.fitted.arrays()
+        arrays |= {INIT_PREFIX + name: array for name, array in of_init.items()}
     write(path, header, encoder.arrays | arrays)
 
 

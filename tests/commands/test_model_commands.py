@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from attack_plugins import PRICED, family
 from models import pair_loss, paper
+from reference_family import ReferenceStump
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import classification_report, confusion_matrix, log_loss, roc_auc_score
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import cwboost
-from cwboost import AdaBoostMOClassifier
+from cwboost import AdaBoostMOClassifier, Capabilities
 from cwboost.cli import main
 from cwboost.experiments import plugin_bench
 from cwboost.families.registry import WEAK_LEARNERS
@@ -215,12 +216,16 @@ def test_a_plugin_is_compared_with_the_default(name, others, monkeypatch, capsys
     assert "One and two threads give the same bits." in out
 
 
-def test_gaps_are_filled_for_a_plugin_that_takes_none(monkeypatch, capsys):
+class NoGaps(ReferenceStump):
+    name = "no gaps"
+    capabilities = Capabilities()
+
+
+def test_gaps_are_filled_for_a_plugin_that_takes_none(monkeypatch):
     monkeypatch.setattr(plugin_bench, "SETS", {"ANNEALING": plugin_bench.SETS["ANNEALING"]})
     monkeypatch.setattr(plugin_bench, "N_SPLITS", 2)
-    assert main(["plugins", "bench", "projection", "--rounds", "2"]) == 0
-    out = capsys.readouterr().out
-    assert "gaps are filled by the most frequent value" in out and "refuses" not in out
+    title, table = plugin_bench.bench_plugin(NoGaps(), 2)
+    assert "gaps are filled by the most frequent value" in title and "refuses" not in table
 
 
 def test_a_plugin_may_be_a_file(tmp_path, monkeypatch, capsys):

@@ -13,12 +13,12 @@ def locate(folder: Path, *names: str) -> Path | None:
 
 def find_one(folder: Path, *names: str) -> Path:
     """Return the path as `locate` does, of a file that must exist if others of the set do."""
-    found = locate(folder, *names)
-    if found is None:
+    path = locate(folder, *names)
+    if path is None:
         raise ValueError(
             f"{folder} must have all parts of the data set, lacks {' or '.join(names)}"
         )
-    return found
+    return path
 
 
 def read_packed(path: Path) -> bytes:

@@ -20,7 +20,7 @@ def windows() -> list[tuple[float, float, float, float]]:
     """
     whole = (0.0, 0.0, 1.0, 1.0)
     five = _split(whole)
-    return list(dict.fromkeys([whole, *five, *(part for one in five for part in _split(one))]))
+    return list(dict.fromkeys([whole, *five, *(part for fifth in five for part in _split(fifth))]))
 
 
 def _split(window):

@@ -27,7 +27,7 @@ def write_report(study, absent: dict[str, str]) -> str:
     parts = method_tables(methods, missing)
     if "solver" in study.figures:
         parts |= solver_tables(solvers, missing_solvers)
-    records = [record for one in (methods, solvers) for record in one.runs.to_dict("records")]
+    records = [record for table in (methods, solvers) for record in table.runs.to_dict("records")]
     tables = [f"## {HEADINGS[name]}\n\n{part}" for name, part in parts.items()]
     text = "\n\n".join(["# Reproduction", _settings(study, records), *tables]) + "\n"
     study.out.mkdir(parents=True, exist_ok=True)

@@ -11,15 +11,15 @@ class Results:
 
     def __init__(self, study, kind: str = "run"):
         self._n_rounds = study.rounds
-        found = {
+        cells = {
             (protocol.name, method.name, run): record
             for protocol in study.protocols(kind)
             for method in study.methods_of(protocol, kind)
             for run in range(study.runs)
             if (record := study.records.find(study.key(protocol, method, run)))
         }
-        rows = pd.MultiIndex.from_tuples(found, names=[*GROUP, "run"]) if found else []
-        self.runs = pd.DataFrame(list(found.values()), index=rows)  # one row per record
+        rows = pd.MultiIndex.from_tuples(cells, names=[*GROUP, "run"]) if cells else []
+        self.runs = pd.DataFrame(list(cells.values()), index=rows)  # one row per record
 
     def at(self, name: str) -> pd.DataFrame:
         """Return a number per run and round.

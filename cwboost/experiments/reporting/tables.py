@@ -75,8 +75,8 @@ def _total(seconds) -> float:
 def _paired(errors: pd.DataFrame) -> pd.DataFrame:
     """Return CW's test error less a method's on the same splits, with standard errors."""
     others = errors.drop("CW", level="method")
-    own = _of(errors, "CW").reindex(others.index)
-    less = (own - others)[own.notna().any(axis=1)]
+    of_cw = _of(errors, "CW").reindex(others.index)
+    less = (of_cw - others)[of_cw.notna().any(axis=1)]
     groups = less.groupby(level=GROUP, sort=False)
     table = _with_spread(mean(less), groups.std().div(groups.size() ** 0.5, axis=0), "+.1f")
     last = less.iloc[:, -1].groupby(level=GROUP, sort=False)
@@ -147,11 +147,11 @@ def _then(table: pd.DataFrame, rounds: pd.Series) -> pd.Series:
 def _of(values, method: str):
     """Return the rows of one method in place of those of every method of the same data and run."""
     levels = [level for level in values.index.names if level != "method"]
-    own = values.xs(method, level="method")
+    of_method = values.xs(method, level="method")
     keys = values.index.droplevel("method")
-    found = own.reindex(keys if len(levels) > 1 else keys.to_numpy())
-    found.index = values.index
-    return found
+    rows = of_method.reindex(keys if len(levels) > 1 else keys.to_numpy())
+    rows.index = values.index
+    return rows
 
 
 def _rounds(runs: pd.DataFrame) -> pd.Series:
