@@ -217,7 +217,7 @@ def test_a_plugin_is_compared_with_the_default(name, others, monkeypatch, capsys
 
 
 class NoGaps(ReferenceStump):
-    name = "no gaps"
+    name = "without_gaps"
     capabilities = Capabilities()
 
 
