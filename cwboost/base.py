@@ -277,7 +277,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return log_softmax(self._logits(self._scores(X, n_estimators), n_estimators))
 
     def staged_decision_function(self, X: Features) -> Iterator[NDArray[np.float64]]:
-        """Yield the scores of `X` after each round, as `decision_function` returns them."""
+        """Yield the scores of `X` after each round, as `decision_function` returns them.
+
+        The last ones are those of the whole model, which without a round has one stage.
+        """
         for scores in self._staged_scores(X):
             yield self._decision(scores)
 

@@ -127,7 +127,10 @@ class FittedModel:
         return votes if self.base is None else votes + self.base(X, n_threads)
 
     def staged_scores(self, X) -> Iterator[np.ndarray]:
-        """Yield the scores of a checked X after each round."""
+        """Yield the scores of a checked X after each round; without a round, once."""
+        if not self.ensemble.n_rounds:
+            yield self.scores(X)
+            return
         base = 0.0 if self.base is None else self.base(X)
         for votes in self.ensemble.staged_scores(self.features(X)):
             yield votes + base

@@ -155,7 +155,8 @@ class Scorecard:
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per row: feature, part, those of a second feature, and the points.
 
-        Neighbouring parts of equal points are one row.
+        Categories of equal points are one row, and missing values are in that of the first interval
+        of the same points.
         """
         labels = [str(c) for c in self.classes[-len(self.constant) :]]
         rows = [dict.fromkeys(_COLUMNS) | {"feature": "constant"}]
@@ -331,7 +332,7 @@ def _inside(box: Box, of_column: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _joined(table: Table) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
-    """Yield the parts of a table and their points; categories of equal points are one row."""
+    """Yield the parts of a table and their points; parts that `_groups` joins are one row."""
     axes = [_groups(axis, np.moveaxis(table.points, k, 0)) for k, axis in enumerate(table.axes)]
     for parts in product(*axes):
         yield tuple(name for name, _ in parts), table.points[tuple(first for _, first in parts)]
@@ -339,9 +340,11 @@ def _joined(table: Table) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
 
 def _groups(axis: Axis, points: np.ndarray) -> list[tuple[str, int]]:
     """Return the names of parts that differ in points, and the first of each."""
-    found: dict[bytes, list[int]] = {}
-    for place in range(len(axis.names)):
-        # Intervals differ from their neighbours; only categories and gaps may have equals.
-        key = points[place].tobytes() if axis.ends is None else str(place).encode()
-        found.setdefault(key, []).append(place)
-    return [(", ".join(axis.names[k] for k in own), own[0]) for own in found.values()]
+    keys: list[Any] = [part.tobytes() for part in points]
+    if axis.ends is not None:
+        # Equal intervals are not neighbours and stay apart; gaps join the first of equal points.
+        keys = [*range(len(keys) - 1), keys.index(keys[-1])]
+    places: dict[Any, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    return [(", ".join(axis.names[k] for k in equal), equal[0]) for equal in places.values()]

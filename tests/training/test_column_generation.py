@@ -133,6 +133,13 @@ def test_without_a_column_the_class_prior_is_predicted(halves, tmp_path):
     shares = np.bincount(y, weight)[clf.classes_] / weight.sum()
     np.testing.assert_allclose(clf.predict_proba(X[:1])[0], shares, rtol=1e-12)
     assert set(clf.predict(X)) == {y[-1]}
+    for staged, whole in (
+        (clf.staged_predict, clf.predict),
+        (clf.staged_predict_proba, clf.predict_proba),
+        (clf.staged_decision_function, clf.decision_function),
+    ):
+        (stage,) = staged(X)
+        np.testing.assert_array_equal(stage, whole(X))
     clf.save(tmp_path / "model")
     assert (load_model(tmp_path / "model").predict_proba(X) == clf.predict_proba(X)).all()
     clf.set_params(C=1e4, n_estimators=3, warm_start=True).fit(X, y, weight)
