@@ -6,6 +6,7 @@ import sklearn
 from models import CLASSIFIERS, FAMILIES, paper
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import (
     GridSearchCV,
     cross_validate,
@@ -13,7 +14,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cwboost import CWBoostClassifier, TreeFamily, get_init
+from cwboost import CWBoostClassifier, SklearnFamily, TreeFamily, get_init
 from cwboost.datasets import load_vowel
 
 FEATURES = [f"feature {f}" for f in range(10)]
@@ -41,6 +42,9 @@ def polars_frame(X):
     return pytest.importorskip("polars").DataFrame(X, schema=FEATURES)
 
 
+LINEAR = SklearnFamily(RidgeClassifier())  # takes neither sparse matrices nor gaps
+
+
 def small(classifier=CWBoostClassifier, **parameters):
     return classifier(n_estimators=5, random_state=0, **parameters)
 
@@ -63,14 +67,19 @@ def test_names_are_checked_at_prediction(frame, vowel):
 
 @pytest.mark.parametrize(
     "classifier, weak_learner",
-    [*zip(CLASSIFIERS, FAMILIES * 2), *((CWBoostClassifier, family) for family in FAMILIES[1:])],
+    [
+        *zip(CLASSIFIERS, [*FAMILIES, LINEAR] * 2),
+        *((CWBoostClassifier, family) for family in (*FAMILIES[1:], LINEAR)),
+    ],
+    ids=str,
 )
 def test_tags_say_what_the_classifier_takes(classifier, weak_learner, vowel):
     X, y = vowel
     clf = small(classifier, weak_learner=weak_learner)
     tags = sklearn.utils.get_tags(clf).input_tags
-    assert tags.sparse and tags.allow_nan is (weak_learner != "projection")
-    np.testing.assert_array_equal(clf.fit(sparse.csc_array(X), y).predict(X), clf.predict(X))
+    assert tags.sparse is tags.allow_nan is (weak_learner is not LINEAR)
+    if tags.sparse:
+        np.testing.assert_array_equal(clf.fit(sparse.csc_array(X), y).predict(X), clf.predict(X))
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
     if tags.allow_nan:
         assert np.mean(clf.fit(holes, y).predict(holes) == y) > 0.15
