@@ -12,7 +12,7 @@ from importlib import import_module
 
 from cwboost.cli import main
 
-WARM = "pandas", "cwboost.classifier", "cwboost.commands.evaluate"
+WARM = "pandas", "sklearn.svm", "sklearn.discriminant_analysis", "cwboost.classifier"
 
 
 def stream(descriptor, name, encoding, errors):
