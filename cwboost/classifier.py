@@ -144,9 +144,10 @@ class CWBoostClassifier(BoostingClassifier):
     C : float or None, default=None
         Weight of the loss relative to the sum of the coefficients, or of the steps of leaves; at
         most 1e150: more of it keeps more columns. With "total", None lets the data choose: C
-        doubles from 2 on. Each value begins with the columns and coefficients before it, and ends
-        when the dual bound proves the objective within 1% of the optimum over all weak learners of
-        the family, or, if pricing is not exact, when ten rounds in a row lower it by less than 1%.
+        grows from 2 on, by a factor of 2 in two steps. Each value begins with the columns and
+        coefficients before it, and ends when the dual bound proves the objective within 1% of the
+        optimum over all weak learners of the family, or, if pricing is not exact, when ten rounds
+        in a row lower it by less than 1%.
         Of these models, a holdout run (X_val if it is given) takes that of lowest log loss, and
         training repeats the path. Else None is 1e12: the penalty of coefficients then counts
         nothing, and steps of leaves have none.

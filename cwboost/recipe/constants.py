@@ -11,9 +11,9 @@ this share of that of the class shares. If classes overlap more, it costs time a
 ROUNDS, PATH_ROUNDS = 400, 1000
 """Most rounds of total correction at a given C, and along a whole path of C."""
 
-STEP_OF_C, LARGEST_C, PAST_BEST = 2.0, 2.0**40, 1.02
-"""The path of C grows by this factor, up to this value, until the log loss of the examples left out
-is this factor above its lowest."""
+STEPS_PER_DOUBLING, LARGEST_C, PAST_BEST = 2, 2.0**40, 1.02
+"""The path of C has these values per doubling, up to this one, until the log loss of the examples
+left out is this factor above its lowest, at twice the C of the lowest at least."""
 
 UNMEASURED_C = 16.0
 """C if nothing can be left out: a handful of columns."""

@@ -50,7 +50,7 @@ def values_of_C(first: float, last: float) -> tuple[float, ...]:
     """Return the path from one value of C to another; of two on it, both are in it."""
     values = [first]
     while values[-1] < last:
-        values.append(at.STEP_OF_C * values[-1])
+        values.append(first * 2.0 ** (len(values) / at.STEPS_PER_DOUBLING))
     return tuple(values)
 
 
@@ -78,8 +78,9 @@ def follow_path(
 
 def _is_past(points: list[PathPoint], most_columns: float) -> bool:
     """Return True if no further point will be the choice."""
-    last, best = points[-1], min(point.log_loss for point in points)
-    return last.log_loss > at.PAST_BEST * best or last.n_nonzero > most_columns
+    last, best = points[-1], min(points, key=lambda point: point.log_loss)
+    is_worse = last.log_loss > at.PAST_BEST * best.log_loss and last.C >= 2.0 * best.C
+    return is_worse or last.n_nonzero > most_columns
 
 
 def _solved(training, C: float, most: int, clock: Clock) -> bool:

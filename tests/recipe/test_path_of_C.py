@@ -102,7 +102,10 @@ def test_the_choice():
     assert chosen(path, 4) == 0
     history = {"C": np.array([2, 2, 4, 4, 8]), "n_nonzero": np.array([1, 3, 5, 6, 9])}
     assert [kept_round(history, most) for most in (9, 8, 5, 2)] == [5, 4, 2, 1]
-    assert values_of_C(2.0, 16.0) == (2.0, 4.0, 8.0, 16.0)
+    path = values_of_C(2.0, 16.0)
+    assert path[::2] == (2.0, 4.0, 8.0, 16.0) and path[1::2] == tuple(
+        2.0**0.5 * C for C in path[:-1:2]
+    )
 
 
 def test_without_anything_to_leave_out_the_model_is_small():
