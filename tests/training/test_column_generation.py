@@ -58,7 +58,7 @@ def test_the_objective_never_rises(halves, model):
 @pytest.mark.parametrize("correction", ["classwise", "total"])
 def test_columns_of_trees_belong_to_one_class_each(halves, correction):
     X, y, *_ = halves
-    options = {"correction": correction, "C": 1e4, "n_estimators": 3, "tol": 0.0}
+    options = {"correction": correction, "C": 1e4, "n_estimators": 3, "tol": 0.0, "random_state": 0}
     clf = CWBoostClassifier("tree", init=None, **options)
     ensemble = clf.fit(X, y).ensemble_
     assert not ensemble.learners.is_graded
