@@ -41,6 +41,7 @@ PARTS = {
     "summary": (leaderboard.STUDIES, study_report.summary),
     "leaderboard": (("leaderboard",), leaderboard.report),
     "beyond boosting": (("beyond_boosting",), study_report.beyond_boosting),
+    "tuned": (("tuned",), study_report.tuned),
     "mixed": (("mixed",), study_report.compared),
     "numeric": (("numeric",), study_report.compared),
     "many classes": (("many_classes",), study_report.errors),

@@ -26,7 +26,7 @@ ORDER = [
     *("cwboost", "trees alone", "kernel alone", "from kernel", "logistic alone", "from logistic"),
     "stumps",
     *("LightGBM", "XGBoost", "HistGradientBoosting", "CatBoost", "ChimeraBoost"),
-    *("RealMLP", "xRFM"),
+    *("tuned LightGBM", "RealMLP", "xRFM"),
 ]
 """The models as columns."""
 
@@ -122,10 +122,19 @@ def summary(records):
 
 def beyond_boosting(records):
     """Return the table of the default against models that do not boost."""
+    return _default_over(("RealMLP", "xRFM"), records)
+
+
+def tuned(records):
+    """Return the table of the default against tuned packages."""
+    return _default_over(("tuned LightGBM",), records)
+
+
+def _default_over(others, records):
     paired = Paired(records, ORDER)
     counted = not_chosen_on(paired)
     lines = []
-    for other in ("RealMLP", "xRFM"):
+    for other in others:
         common = paired.measured(counted, other)
         cells = [other, str(len(common))]
         for measure, least in LEAST.items():
@@ -138,7 +147,7 @@ def beyond_boosting(records):
             cells.append(f"{bold(f'{ratio:.2f}', ratio < 1)} (lower on {lower})")
         for what in ("fit", "predict"):
             ratio = paired.ratio("cwboost", other, f"{what}_seconds", common)
-            cells.append(bold(f"{ratio:.3f}", ratio < 1))
+            cells.append(bold(f"{ratio:.2g}", ratio < 1))
         lines.append(cells)
     head = ["cwboost over", "sets", "error", "log loss", "time of a fit", "of a prediction"]
     return f"{table(head, lines)}\n\n{conditions(records)}."
