@@ -225,7 +225,7 @@ class CWBoostClassifier(BoostingClassifier):
     given, and takes a fraction `learning_rate` of each step. Total correction solves the
     problem over all columns in every round; if pricing is exact, as that of stumps, ``history_``
     has a lower bound on its optimum over all weak learners of the family. Early in training this
-    bound is far below it: the gap is then 3 to 40 times the distance from the optimum.
+    bound is far below it: the gap is then much larger than the distance from the optimum.
 
     The paper's protocol is ``CWBoostClassifier("stump", correction="total", C=1e4)``.
 
