@@ -79,7 +79,7 @@ class CWBoostClassifier(BoostingClassifier):
         ("rank"), or the shares of the classes among the rows of the category ("target"), shrunk to
         those of all rows and, for a training row, without its own label (cross-fitted, by `groups`
         and `cv`). Missing and unknown categories get the shares of all. "auto" takes the one whose
-        holdout run ends lower, and ranks where no holdout run chooses the number of rounds.
+        holdout run ends lower, and ranks where none chooses the number of rounds, or C.
     monotonic_cst : array-like or dict, default=None
         1, -1 or 0 per column: the score of the second of two classes never falls, or never rises,
         with it. By class: an array (n_classes, n_features), or a dict of dicts by label. Missing

@@ -27,8 +27,7 @@ def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
     if bench.is_elsewhere:
         C = float(bench.previous.history["C"][-1])
         return plan.because("C", "that of the fitted model", Cs=(C,))
-    with bench.holdout(plan.family, start, 1.0, plan.encoding) as run:
-        points = [] if run is None else follow_path(run, parameters, plan.n_rounds, clock)
+    plan, points = _best_path(parameters, bench, start, plan, clock)
     if not points:
         why = "few coefficients, since no holdout run reached a column"
         return plan.because("C", why, Cs=(first, at.UNMEASURED_C))
@@ -44,6 +43,30 @@ def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
     if parameters.probability_scale is not None or bench.has_validation:
         return plan
     return plan.because("scale", "most likely on the examples left out", scale=best.scale)
+
+
+def _best_path(
+    parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
+) -> tuple[Plan, list[PathPoint]]:
+    """Return the plan with the encoding of categories whose path ends lower, and its points."""
+
+    def points_with(encoding: str) -> list[PathPoint]:
+        with bench.holdout(plan.family, start, 1.0, encoding) as run:
+            return [] if run is None else follow_path(run, parameters, plan.n_rounds, clock)
+
+    def loss_of(points: list[PathPoint]) -> float:
+        return points[chosen(points, parameters.max_columns)].log_loss if points else np.inf
+
+    points = points_with(plan.encoding)
+    is_open = parameters.category_encoding is None and bench.previous is None
+    if not (is_open and bench.has_statistics):
+        return plan, points
+    other = points_with("target")
+    loss, other_loss = loss_of(points), loss_of(other)
+    reason = f"holdout log loss {other_loss:.4g} with target statistics, {loss:.4g} with ranks"
+    is_lower = other_loss < (1.0 - at.LEAST_GAIN) * loss
+    plan = plan.because("encoding", reason, encoding="target" if is_lower else plan.encoding)
+    return plan, other if is_lower else points
 
 
 def values_of_C(first: float, last: float) -> tuple[float, ...]:

@@ -51,6 +51,24 @@ def test_the_data_choose_a_small_certified_model(halves, fitted):
     assert 0.85 < sets[np.arange(len(y_test)), y_test].mean() < 0.96
 
 
+def test_the_path_that_ends_lower_encodes_the_categories():
+    """Levels whose label is drawn by level have no order but that of their shares."""
+    rng = np.random.default_rng(0)
+    kind, noise = rng.integers(60, size=1500), rng.random(1500) < 0.1
+    X, y = np.column_stack([kind, rng.normal(size=1500)]), (rng.random(60) < 0.5)[kind] ^ noise
+    path, reason = {}, {}
+    for encoding in ("auto", "rank", "target"):
+        clf = certified(category_encoding=encoding, categorical_features=[0]).fit(X, y)
+        path[encoding], reason[encoding] = clf.path_["log_loss"], clf.plan_.reasons["encoding"]
+    assert path["target"].min() < 0.95 * path["rank"].min()
+    np.testing.assert_array_equal(path["auto"], path["target"])
+    assert reason["auto"] == (
+        f"holdout log loss {path['target'].min():.4g} with target statistics, "
+        f"{path['rank'].min():.4g} with ranks"
+    )
+    assert reason["rank"] == reason["target"] == "given"
+
+
 def test_every_value_of_C_ends_close_to_its_optimum(fitted):
     history = fitted.history_
     ends = np.append(np.diff(history["C"]) > 0, True)
