@@ -1,8 +1,10 @@
 """The paper's experiments as a resumable series of runs, for `cwboost reproduce`."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 
 from joblib import Memory
@@ -12,10 +14,10 @@ from cwboost.datasets import DataAbsent, load
 from cwboost.experiments import features
 from cwboost.experiments.methods import BASIC, METHODS, SOLVER_SETS, SOLVERS, Method
 from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Protocol, prepare
-from cwboost.experiments.records import Records
 from cwboost.experiments.revision import code_digest, machine
 from cwboost.experiments.runner import choose_C, train_and_measure
 from cwboost.families.discovery import resolve_weak_learner
+from cwboost.support.files import replacing
 
 FEATURES = Path(features.__file__).parent
 
@@ -57,11 +59,6 @@ class Study:
         resolve_weak_learner(self.weak_learner)
 
     @cached_property
-    def records(self) -> Records:
-        """The results."""
-        return Records(self.out / "results")
-
-    @cached_property
     def memory(self) -> Memory:
         """Keeps the image features, apart for each state of their code."""
         return Memory(self.out / "features" / code_digest(FEATURES), verbose=0)
@@ -92,6 +89,25 @@ class Study:
             "weak_learner": self.weak_learner,
         }
 
+    def record(self, key: dict) -> dict | None:
+        """Return the last record of a run with this key."""
+        try:
+            return json.loads(self._path(key).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+
+    def save(self, record: dict) -> None:
+        """Save a record in place of any other with its key, as soon as it is whole."""
+        path = self._path(record["key"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path, "w", encoding="utf-8") as file:
+            json.dump(record, file, allow_nan=False)
+
+    def _path(self, key: dict) -> Path:
+        digest = sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
+        name = f"{key['protocol']}-{key['method']}-{key['run']}-{digest[:12]}.json"
+        return self.out / "results" / name
+
 
 def reproduce(study: Study) -> dict[str, str]:
     """Make the missing runs of the study; return the protocols that were not run, with the reasons.
@@ -116,7 +132,7 @@ def _run_protocol(study, protocol, methods, run):
     todo = []
     for method in methods:
         key = study.key(protocol, method, run)
-        done = study.records.find(key)
+        done = study.record(key)
         # A training that its time limit stopped counts for any limit up to that one.
         if done is None or (done["stopped"] and study.seconds > done["limit"]):
             todo.append((method, key))
@@ -129,7 +145,7 @@ def _run_protocol(study, protocol, methods, run):
     with tqdm(todo, desc=protocol.name, unit="run", disable=study.quiet) as bar:
         for method, key in bar:
             bar.set_postfix_str(f"{method.name}, run {run + 1} of {study.runs}")
-            study.records.save(_run(study, method, key, split))
+            study.save(_run(study, method, key, split))
 
 
 def _run(study, method, key, split) -> dict:

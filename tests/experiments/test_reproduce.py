@@ -23,7 +23,7 @@ def study(tmp_path):
 
 def saved(study):
     """All records, by run, those of a run by method."""
-    found = [json.loads(path.read_text("utf-8")) for path in study.records.folder.glob("*.json")]
+    found = [json.loads(path.read_text("utf-8")) for path in (study.out / "results").glob("*.json")]
     return sorted(found, key=lambda record: (record["key"]["run"], record["key"]["method"]))
 
 
@@ -57,7 +57,7 @@ def test_finished_runs_are_not_repeated(study):
     before = saved(study)
     reproduce(study)
     assert saved(study) == before
-    (path,) = study.records.folder.glob("VOWEL-CW-1-1-*.json")
+    (path,) = (study.out / "results").glob("VOWEL-CW-1-1-*.json")
     path.unlink()  # as if interrupted before
     reproduce(study)
     after = saved(study)

@@ -45,7 +45,7 @@ def results(tmp_path):
         for method, runs in methods.items():
             for run, errors in enumerate(runs):
                 n = len(errors)
-                study.records.save(
+                study.save(
                     {
                         "key": study.key(PROTOCOLS["VOWEL"], known[method], run),
                         "version": "0.1",

@@ -16,7 +16,7 @@ class Results:
             for protocol in study.protocols(kind)
             for method in study.methods_of(protocol, kind)
             for run in range(study.runs)
-            if (record := study.records.find(study.key(protocol, method, run)))
+            if (record := study.record(study.key(protocol, method, run)))
         }
         rows = pd.MultiIndex.from_tuples(cells, names=[*GROUP, "run"]) if cells else []
         self.runs = pd.DataFrame(list(cells.values()), index=rows)  # one row per record
