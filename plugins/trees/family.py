@@ -153,8 +153,11 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return TreePricer(grower, binned, context, self._coarse_bins(context))
 
     def candidates(self, size):
-        depth = self._depth(size) + MORE_DEPTH if self._chooses_depth else NO_LIMIT
-        return (clone(self).set_params(max_depth=depth),) if depth <= DEEPEST else ()
+        # Where leaves hold a share of the rows, deeper trees are hardly ever other ones.
+        depth, is_small = self._depth(size) + MORE_DEPTH, size < LEAF_WEIGHT * FEWEST_LEAVES
+        if not self._chooses_depth or depth > DEEPEST or is_small:
+            return ()
+        return (clone(self).set_params(max_depth=depth),)
 
     @property
     def asks_once(self):
