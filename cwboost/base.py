@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cwboost.calibration.calibration import calibrated
+from cwboost.calibration.calibration import LeftOut
 from cwboost.ensemble import inspection, shapley, tables
 from cwboost.ensemble.export_rules import export_rule, require_votes, rule_of
 from cwboost.ensemble.scorecard import Scorecard, scorecard_of
@@ -360,7 +360,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         self._require_scale()
         scores, y, weight = read_held_out(self._scores(X), y, sample_weight, self.classes_)
-        self.model_ = calibrated(self.model_, scores, y, weight)
+        self.model_ = LeftOut(y, weight).calibrated(self.model_, scores)
         return self
 
     def _require_scale(self, error: type[Exception] = TypeError) -> None:

@@ -1,11 +1,14 @@
 """Probabilities from scores: softmax of the scores times a scale."""
 
-from dataclasses import replace
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cwboost.conformity import Conformity
 from cwboost.kernels import exp, log
+from cwboost.support.lazy import made_once
 from cwboost.support.warnings import warn_caller
 from cwboost.support.weights import effective_size
 
@@ -50,76 +53,96 @@ def predict_prior(model, class_weights, C):
     return replace(model, ensemble=replace(model.ensemble, offsets=scores[np.newaxis]))
 
 
-def calibrated(model, scores, y, weight=None, fits_scale: bool = True):
-    """Return the model with the scale and the conformity of examples that it was not trained on.
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Examples that training leaves out, which measure a model.
 
-    `y` are class indices. Without `fits_scale`, the model keeps its own scale.
+    Of each there are the class index in `y` and the `weight`; None is one each. `unseen` are the
+    shares of the classes of which none is left out, 0 of others: as far as anyone knows, each
+    example has such a class with this probability, whatever its scores. `size` is the number of
+    independent examples, None that of all.
     """
-    scale = fit_scale(scores, y, weight) if fits_scale else model.scale
-    conformity = Conformity.of(scale * scores, y, weight)
-    return replace(model, scale=scale, stage_scales=None, conformity=conformity)
 
+    y: np.ndarray
+    weight: np.ndarray | None = None
+    unseen: np.ndarray | None = None
+    size: float | None = None
 
-def loss_of_shares(y, weight, unseen=None) -> float:
-    """Return the log loss of the shares of the classes in the weight; `unseen` as below."""
-    shares = np.bincount(y, weight) / weight.sum()
-    if unseen is not None:
-        shares = unseen + (1.0 - unseen.sum()) * np.resize(shares, len(unseen)) * (unseen == 0)
-    shares = shares[shares > 0]
-    return float(-(shares * log(shares)).sum())
+    @classmethod
+    def in_shares(cls, y, weight, masses, groups=None) -> LeftOut:
+        """Return drawn examples, with weights that give each class its share of the `masses`.
 
+        `groups` are the keys of the examples that belong together, None if all are alone.
+        """
+        drawn = np.bincount(y, weight, minlength=len(masses))
+        factor = np.divide(masses, drawn, out=np.zeros(len(masses)), where=drawn > 0)
+        unseen = np.where(drawn > 0, 0.0, masses / masses.sum())
+        size = None if groups is None else float(len(np.unique(groups)))
+        return cls(y, weight * factor[y], unseen, size)
 
-def fit_scale(scores, y, weight=None) -> float:
-    """Return the most likely scale on examples that the scores were not trained on."""
-    return scale_and_loss(scores, y, weight)[0]
+    @made_once
+    def _counted(self) -> tuple[np.ndarray, float]:
+        """Weights whose sum is the number of examples that they stand for, and this number."""
+        if self.weight is None:
+            return np.ones(len(self.y)), len(self.y)
+        n_used = effective_size(self.weight)
+        return self.weight * (n_used / self.weight.sum()), n_used
 
+    def loss_of_shares(self) -> float:
+        """Return the log loss of the shares of the classes."""
+        weight, n_used = self._counted
+        shares = np.bincount(self.y, weight) / n_used
+        if self.unseen is not None:
+            seen = np.resize(shares, len(self.unseen)) * (self.unseen == 0)
+            shares = self.unseen + (1.0 - self.unseen.sum()) * seen
+        shares = shares[shares > 0]
+        return float(-(shares * log(shares)).sum())
 
-def scale_and_loss(
-    scores, y, weight=None, start: float = LOSS_SCALE, *, unseen=None, size: float | None = None
-) -> tuple[float, float]:
-    """Return the most likely scale and the mean negative log-likelihood of the labels there.
+    def calibrated(self, model, scores, fits_scale: bool = True):
+        """Return a model of these scores with their conformity, and their scale if it fits one."""
+        scale = self.scale_and_loss(scores)[0] if fits_scale else model.scale
+        conformity = Conformity.of(scale * scores, self.y, self.weight)
+        return replace(model, scale=scale, stage_scales=None, conformity=conformity)
 
-    The scale s > 0 minimises the negative log-likelihood of smoothed labels under softmax(s F): a
-    share UNKNOWN / (n + UNKNOWN) of each label is divided among all classes (Platt 1999). Every
-    example counts by its weight, n in all, `size` of which are independent, and
-    log(s / LOSS_SCALE)^2 / (2 PRIOR_SPREAD^2) is added.
+    def scale_and_loss(self, scores, start: float = LOSS_SCALE) -> tuple[float, float]:
+        """Return the most likely scale and the mean negative log-likelihood of the labels there.
 
-    `unseen`, (n_classes,), are the shares of classes of which no example is here: as far as anyone
-    knows, each example has such a class with this probability, whatever its scores.
+        The scale s > 0 minimises the negative log-likelihood of smoothed labels under softmax(s F):
+        a share UNKNOWN / (n + UNKNOWN) of each label is divided among all classes (Platt 1999), n
+        being the `size`, and log(s / LOSS_SCALE)^2 / (2 PRIOR_SPREAD^2) is added.
 
-    Newton's method on the derivative in log s, kept inside a bracket: the likelihood is convex in
-    s, so the derivative changes its sign once. A `start` close to the scale, such as that of the
-    round before, saves time.
-    """
-    n_samples = len(y)
-    # One row per class: sums over the classes then add rows, in a fraction of the time.
-    differences = np.ascontiguousarray(scores.T) - scores[np.arange(n_samples), y]
-    np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
-    n_used = n_samples if weight is None else effective_size(weight)
-    unknown = UNKNOWN / (UNKNOWN + (n_used if size is None else min(n_used, size)))
-    weight = np.ones(n_samples) if weight is None else weight * (n_used / weight.sum())
-    # The labels that are not known subtract s times these from loss and derivative.
-    missed = 0.0
-    if unseen is not None and unseen.any():
-        missed = np.sum(weight * (unseen[:, None] * differences).sum(axis=0))
-    smoothed = missed + unknown * np.sum(weight * differences.mean(axis=0))
-    centre = log(LOSS_SCALE)
-    low, high, u = LOWEST, HIGHEST, log(start)
-    for _ in range(MOST_STEPS):
-        scale = exp(u)
-        loss, first, second = _likelihood(scale, differences, weight)
-        slope = first - scale * smoothed + (u - centre) / PRIOR_SPREAD**2
-        low, high = (u, high) if slope < 0 else (low, u)
-        curvature = second - scale * smoothed + 1.0 / PRIOR_SPREAD**2
-        target = u - slope / curvature if curvature > 0 else np.nan
-        if not low < target < high:
-            target = 0.5 * (low + high)
-        step, u = target - u, target
-        if abs(step) < SMALLEST_STEP:
-            break
-    # The likelihood is that before the last step, of which the first order is enough.
-    loss += first * step - scale * missed * (1.0 + step)
-    return float(exp(u)), float(loss / max(1, n_used))
+        Newton's method on the derivative in log s, kept inside a bracket: the likelihood is convex
+        in s, so the derivative changes its sign once. A `start` close to the scale, such as that of
+        the round before, saves time.
+        """
+        # One row per class: sums over the classes then add rows, in a fraction of the time.
+        differences = np.ascontiguousarray(scores.T) - scores[np.arange(len(self.y)), self.y]
+        np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
+        weight, n_used = self._counted
+        n_known = n_used if self.size is None else min(n_used, self.size)
+        # The labels that are not known subtract s times these from loss and derivative.
+        missed = 0.0
+        if self.unseen is not None and self.unseen.any():
+            missed = np.sum(weight * (self.unseen[:, None] * differences).sum(axis=0))
+        mean = np.sum(weight * differences.mean(axis=0))
+        smoothed = missed + UNKNOWN / (UNKNOWN + n_known) * mean
+        centre = log(LOSS_SCALE)
+        low, high, u = LOWEST, HIGHEST, log(start)
+        for _ in range(MOST_STEPS):
+            scale = exp(u)
+            loss, first, second = _likelihood(scale, differences, weight)
+            slope = first - scale * smoothed + (u - centre) / PRIOR_SPREAD**2
+            low, high = (u, high) if slope < 0 else (low, u)
+            curvature = second - scale * smoothed + 1.0 / PRIOR_SPREAD**2
+            target = u - slope / curvature if curvature > 0 else np.nan
+            if not low < target < high:
+                target = 0.5 * (low + high)
+            step, u = target - u, target
+            if abs(step) < SMALLEST_STEP:
+                break
+        # The likelihood is that before the last step, of which the first order is enough.
+        loss += first * step - scale * missed * (1.0 + step)
+        return float(exp(u)), float(loss / max(1, n_used))
 
 
 def _likelihood(scale, differences, weight) -> tuple[float, float, float]:

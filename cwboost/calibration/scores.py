@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cwboost.calibration.calibration import calibrated
+from cwboost.calibration.calibration import LeftOut
 from cwboost.calibration.metrics import ERROR, LOGLOSS, Metric
 from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.families.contract import WeakLearners
@@ -74,7 +74,8 @@ class HeldOutScores:
         """Return the model calibrated on these examples, unless they are an evaluation set."""
         if self.name != VALID:
             return model
-        return calibrated(model, model.scores(self.X), self.y, self.weight, fits_scale)
+        scores = model.scores(self.X)
+        return LeftOut(self.y, self.weight).calibrated(model, scores, fits_scale)
 
 
 def held_out_scores(

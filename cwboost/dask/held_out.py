@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from cwboost.calibration.calibration import calibrated
+from cwboost.calibration.calibration import LeftOut
 from cwboost.calibration.metrics import Metric
 from cwboost.calibration.scores import held_out_scores
 from cwboost.dask.crew import Crew
@@ -63,7 +63,8 @@ class PartitionedSets:
             return model
         role = self._roles[self._sets.index(valid)]
         (parts,) = self._crew.ask(("scores", (model.ensemble, role)))
-        return calibrated(model, np.concatenate(parts), valid.y, valid.weight, fits_scale)
+        scores = np.concatenate(parts)
+        return LeftOut(valid.y, valid.weight).calibrated(model, scores, fits_scale)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cwboost.calibration.calibration import LeftOut
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import PartitionedSets, left_out_master
 from cwboost.dask.host import Setup
@@ -46,7 +47,7 @@ from cwboost.input.examples import VALID, check_groups
 from cwboost.input.reading import Arguments, names_of_set
 from cwboost.input.schema import InputSchema
 from cwboost.input.splits import Split
-from cwboost.recipe.holdout import HoldoutRun, in_shares
+from cwboost.recipe.holdout import HoldoutRun
 from cwboost.recipe.initial import InitFitter, Start
 from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.plan import Plan
@@ -234,12 +235,11 @@ class Partitions(Bench):
         with left_out_master(self._crew, setup, settings, left_out) as (master, y, weight):
             pricer = PartitionedPricer(master, family, rng)
             training = self._training(pricer, master, settings, rng)
-            weight, unseen = in_shares(y, weight, setup.masses / setup.class_weight)
-            size = None
+            groups, masses = None, setup.masses / setup.class_weight
             if self._listed is not None:
-                at = np.isin(self._listed.places, left_out)
-                size = float(len(np.unique(self._listed.keys[at])))
-            yield HoldoutRun([training], master.left_out_scores, y, weight, unseen, size)
+                groups = self._listed.keys[np.isin(self._listed.places, left_out)]
+            examples = LeftOut.in_shares(y, weight, masses, groups)
+            yield HoldoutRun([training], master.left_out_scores, examples)
 
     def begin(self, start: Start, plan: Plan) -> Runner:
         parameters, previous = self._parameters, self.previous

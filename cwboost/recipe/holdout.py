@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from cwboost.calibration.calibration import LeftOut
+from cwboost.input.examples import Examples
 
 if TYPE_CHECKING:
     from cwboost.training.column_generation import ColumnGeneration
@@ -16,17 +19,12 @@ if TYPE_CHECKING:
 class HoldoutRun:
     """Trainings of the same length, and the scores of the examples that each leaves out.
 
-    ``scores()`` returns those of all of them, (n_left_out, n_classes), of class indices `y` and
-    weights `weight`. `unseen` are the shares of the classes of which none is left out, 0 of others,
-    and `size`, if it is given, is the number of independent ones, such as groups.
+    ``scores()`` returns those of all of them, (n_left_out, n_classes).
     """
 
     trainings: Sequence[ColumnGeneration]
     scores: Callable[[], np.ndarray]
-    y: np.ndarray
-    weight: np.ndarray
-    unseen: np.ndarray | None = None
-    size: float | None = None
+    left_out: LeftOut
 
     @property
     def n_rounds(self) -> int:
@@ -43,11 +41,13 @@ class HoldoutRun:
         return True
 
 
-def in_shares(y, weight, masses) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights of drawn examples that give each class its share of the `masses` of all.
+def left_out_of(examples: Examples, rows, is_given: bool) -> LeftOut:
+    """Return the examples of some rows, left out of training, as what measures a model.
 
-    With them come the shares of the classes of which none was drawn, 0 of others.
+    Drawn ones stand for all. Given ones, with `is_given`, stand for themselves: who names them may
+    know of shares that change, such as those of the future.
     """
-    drawn = np.bincount(y, weight, minlength=len(masses))
-    factor = np.divide(masses, drawn, out=np.zeros(len(masses)), where=drawn > 0)
-    return weight * factor[y], np.where(drawn > 0, 0.0, masses / masses.sum())
+    y, weight, groups = examples.y[rows], examples.row_weight[rows], examples.groups
+    masses = np.bincount(examples.y, examples.row_weight)
+    found = LeftOut.in_shares(y, weight, masses, None if groups is None else groups[rows])
+    return replace(found, weight=weight) if is_given else found

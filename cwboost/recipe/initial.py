@@ -6,12 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cwboost.calibration.calibration import (
-    LOSS_SCALE,
-    fit_scale,
-    loss_of_shares,
-    scale_and_loss,
-)
+from cwboost.calibration.calibration import LOSS_SCALE, LeftOut
 from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_fit, checked_scores
 from cwboost.families.sealing.sample import read_only
@@ -56,7 +51,7 @@ class InitFitter:
         if fitted is None:
             return Start()
         rows = evenly_spaced(len(examples.y), MOST_FOR_SCALE)
-        scale = fit_scale(scores[rows], examples.y[rows], examples.weight[rows])
+        scale, _ = LeftOut(examples.y[rows], examples.weight[rows]).scale_and_loss(scores[rows])
         factor = scale / LOSS_SCALE
         return Start(BaseScores(deepcopy(model), fitted, factor), factor * scores)
 
@@ -82,8 +77,8 @@ class InitFitter:
         fitted, scores = self._fit(model, sample)
         if fitted is None:
             return np.inf, 0.0
-        _, loss = scale_and_loss(scores, sample.y, sample.weight)
-        return loss, loss_of_shares(sample.y, sample.weight)
+        left_out = LeftOut(sample.y, sample.weight)
+        return left_out.scale_and_loss(scores)[1], left_out.loss_of_shares()
 
     @made_once
     def _seed(self) -> int:

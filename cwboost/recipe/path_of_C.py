@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cwboost.calibration.calibration import LOSS_SCALE, scale_and_loss
 from cwboost.conformity import Conformity
 from cwboost.kernels import log, softmax
 from cwboost.recipe import constants as at
@@ -119,21 +118,21 @@ def _solved(training, C: float, most: int, clock: Clock) -> bool:
 def _measured(run: HoldoutRun, C: float) -> PathPoint:
     """Return the point of a path at which the trainings of a run are."""
     latest = [training.model.latest for training in run.trainings]
-    scores = run.scores()
-    scale, _ = scale_and_loss(scores, run.y, run.weight, LOSS_SCALE)
+    scores, left_out = run.scores(), run.left_out
+    scale, _ = left_out.scale_and_loss(scores)
     p = softmax(scale * scores)
-    losses = -log(np.maximum(p[np.arange(len(run.y)), run.y], np.finfo(np.float64).tiny))
-    loss = np.average(losses, weights=run.weight)
-    variance = np.average((losses - loss) ** 2, weights=run.weight)
+    losses = -log(np.maximum(p[np.arange(len(left_out.y)), left_out.y], np.finfo(np.float64).tiny))
+    loss = np.average(losses, weights=left_out.weight)
+    variance = np.average((losses - loss) ** 2, weights=left_out.weight)
     return PathPoint(
         C=C,
         n_nonzero=float(np.mean([one["n_nonzero"] for one in latest])),
         gap=float(np.mean([one["gap"] / one["objective"] for one in latest])),
-        error=float(np.average(scores.argmax(axis=1) != run.y, weights=run.weight)),
+        error=float(np.average(scores.argmax(axis=1) != left_out.y, weights=left_out.weight)),
         log_loss=float(loss),
-        log_loss_se=float(np.sqrt(variance / effective_size(run.weight))),
+        log_loss_se=float(np.sqrt(variance / effective_size(left_out.weight))),
         scale=scale,
-        conformity=Conformity.of(scale * scores, run.y, run.weight),
+        conformity=Conformity.of(scale * scores, left_out.y, left_out.weight),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cwboost.calibration.calibration import LOSS_SCALE, loss_of_shares, scale_and_loss
+from cwboost.calibration.calibration import LOSS_SCALE
 from cwboost.calibration.metrics import LOGLOSS
 from cwboost.conformity import MOST_KEPT, Conformity
 from cwboost.families.contract import WeakLearnerFamily
@@ -264,26 +264,25 @@ def follow(
     the clock cuts the run.
     """
     began, best, kept, kept_scores, due = perf_counter(), [np.inf], 0, None, 1
-    of_shares = loss_of_shares(run.y, run.weight, run.unseen)
+    left_out = run.left_out
+    of_shares = left_out.loss_of_shares()
     lengths: list[float] = []
     losses: list[float] = []
     scales: list[float] = []
     calibrations: dict[float, Calibration] = {}
     # Once: `Conformity.of` would sort all of them at every length. They were drawn at random.
-    sample, weight = spaced_by_weight(run.weight, MOST_KEPT)
+    sample, weight = spaced_by_weight(left_out.weight, MOST_KEPT)
 
     def measure(scores) -> None:
         before = scales[-1] if scales else LOSS_SCALE
-        scale, loss = scale_and_loss(
-            scores, run.y, run.weight, before, unseen=run.unseen, size=run.size
-        )
+        scale, loss = left_out.scale_and_loss(scores, before)
         lengths.append(rate * run.n_rounds)
         losses.append(loss)
         scales.append(scale)
 
     def calibrate(point: int, scores) -> None:
         length, scale = lengths[point], scales[point]
-        conformity = Conformity.of(scale * scores[sample], run.y[sample], weight)
+        conformity = Conformity.of(scale * scores[sample], left_out.y[sample], weight)
         calibrations[length] = Calibration(length, scale, conformity)
 
     while run.n_rounds < most and clock.left > 0 and run.round():

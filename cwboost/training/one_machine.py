@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cwboost.calibration.calibration import LeftOut
 from cwboost.calibration.scores import HeldOutScores, held_out_scores
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
@@ -25,7 +26,7 @@ from cwboost.input.splits import (
     split_off,
     with_blocks,
 )
-from cwboost.recipe.holdout import HoldoutRun, in_shares
+from cwboost.recipe.holdout import HoldoutRun, left_out_of
 from cwboost.recipe.initial import InitFitter, Start
 from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.plan import Plan
@@ -138,13 +139,8 @@ class OneMachine(Bench):
             return np.concatenate(parts)
 
         measured = np.concatenate([split.measured for split in splits])
-        y, given, groups = examples.y[measured], examples.row_weight[measured], examples.groups
-        weight, unseen = in_shares(y, given, np.bincount(examples.y, examples.row_weight))
-        size = None if groups is None else float(len(np.unique(groups[measured])))
-        # Given splits know of shares that change, those of the future.
-        yield HoldoutRun(
-            trainings, scores, y, given if self._splits_given else weight, unseen, size
-        )
+        left_out = left_out_of(examples, measured, is_given=bool(self._splits_given))
+        yield HoldoutRun(trainings, scores, left_out)
 
     def _validation_run(self, family, examples, settings, start, encoded: Encoded) -> HoldoutRun:
         """Return a holdout run on all examples, which is measured on the held-out ones."""
@@ -154,7 +150,7 @@ class OneMachine(Bench):
         master = examples.master(settings.C, self._parameters.n_threads)
         training = self._training(pricer, master, settings, rng, [valid])
         weight = np.ones(len(valid.y)) if valid.weight is None else valid.weight
-        return HoldoutRun([training], lambda: valid.class_scores, valid.y, weight)
+        return HoldoutRun([training], lambda: valid.class_scores, LeftOut(valid.y, weight))
 
     def _held_out_scores(
         self, held_out, start: Start, encoded: Encoded, metric=None

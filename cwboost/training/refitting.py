@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cwboost.calibration.calibration import calibrated
+from cwboost.calibration.calibration import LeftOut
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import CoefficientPath
 from cwboost.families.contract import Division
@@ -19,6 +19,7 @@ from cwboost.input.checks import generator_of
 from cwboost.input.examples import VALID, Examples
 from cwboost.input.splits import given_splits, holdout_splits
 from cwboost.master import LARGEST_OUTPUT
+from cwboost.recipe.holdout import left_out_of
 from cwboost.recipe.parameters import Parameters
 from cwboost.solvers.schedule import BoostingSettings
 from cwboost.training.importances import with_importances
@@ -68,12 +69,16 @@ def refitted(
     model = with_importances(model, X, examples.weight, n_threads)
     if held_out is not None:
         scores = model.scores(held_out.X, n_threads=n_threads)
-        return calibrated(model, scores, held_out.y, held_out.weight, fits_scale)
+        left_out = LeftOut(held_out.y, held_out.weight)
+        return left_out.calibrated(model, scores, fits_scale)
     for _, rows in left_out:
         scores = scores[rows]
         scores[:, known] = masters[1].scores_of(rows)
-        y, weight = known[examples.y[rows]], examples.row_weight[rows]
-        model = calibrated(model, scores, y, weight, fits_scale)
+        left_out = left_out_of(examples, rows, bool(given))
+        unseen = np.zeros(len(model.labels))
+        unseen[known] = left_out.unseen
+        left_out = replace(left_out, y=known[left_out.y], unseen=unseen)
+        model = left_out.calibrated(model, scores, fits_scale)
     return model
 
 

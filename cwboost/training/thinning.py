@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from cwboost.calibration.calibration import LOSS_SCALE, calibrated, scale_and_loss
+from cwboost.calibration.calibration import LOSS_SCALE, LeftOut
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
@@ -91,10 +91,11 @@ def thinned(
         if held_out is not None:
             scores = kept.scores(held_out.X, n_threads=n_threads)
             y, weight = held_out.y, held_out.weight
-            kept = calibrated(kept, scores, y, weight, fits_scale=given_scale is None)
+            left_out = LeftOut(y, weight)
+            kept = left_out.calibrated(kept, scores, fits_scale=given_scale is None)
             wrong = np.argmax(scores, axis=1) != y
             history["valid_error"] = float(np.average(wrong, weights=weight))
-            history["valid_logloss"] = scale_and_loss(scores, y, weight)[1]
+            history["valid_logloss"] = left_out.scale_and_loss(scores)[1]
         if best is None or history["valid_logloss"] < best[1]["valid_logloss"]:
             best = kept, history, report
     if best is None:

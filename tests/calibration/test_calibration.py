@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 from cwboost import CWBoostClassifier
-from cwboost.calibration.calibration import fit_scale
+from cwboost.calibration.calibration import LeftOut
 
 
 def test_minimises_the_negative_log_likelihood():
@@ -22,13 +22,14 @@ def test_minimises_the_negative_log_likelihood():
         likelihood = -(labels * np.log(softmax(scale * scores, axis=1))).sum()
         return likelihood + 0.5 * np.log(scale / 2) ** 2
 
-    best = fit_scale(scores, y)
+    best, _ = LeftOut(y).scale_and_loss(scores)
     assert all(loss(best) <= loss(best * factor) for factor in (0.5, 0.99, 1.01, 2.0))
 
 
 def test_is_that_of_the_loss_without_examples_and_finite():
-    assert fit_scale(np.zeros((0, 3)), np.zeros(0, dtype=int)) == pytest.approx(2.0, rel=1e-3)
-    assert fit_scale(np.array([[1e300, 0.0]]), np.array([0])) < 1e4
+    none, one = LeftOut(np.zeros(0, dtype=int)), LeftOut(np.array([0]))
+    assert none.scale_and_loss(np.zeros((0, 3)))[0] == pytest.approx(2.0, rel=1e-3)
+    assert one.scale_and_loss(np.array([[1e300, 0.0]]))[0] < 1e4
 
 
 @pytest.mark.parametrize("n_classes", [2, 10])
@@ -38,7 +39,8 @@ def test_doubt_remains_without_mistakes(n, margin, n_classes):
     """About half an example in n may be of another class, whatever the size of the scores."""
     scores = np.zeros((n, n_classes))
     scores[:, 0] = margin
-    p = softmax(fit_scale(scores, np.zeros(n, dtype=int)) * scores[0])
+    scale, _ = LeftOut(np.zeros(n, dtype=int)).scale_and_loss(scores)
+    p = softmax(scale * scores[0])
     assert 0.05 / n < 1.0 - p[0] < 1.0 / n
 
 

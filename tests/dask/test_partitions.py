@@ -13,6 +13,7 @@ from sklearn.dummy import DummyClassifier
 from wave_family import Waves
 
 from cwboost import Division, MixedFamily, ProjectionFamily, SklearnFamily, StumpFamily, TreeFamily
+from cwboost.calibration.calibration import LeftOut
 from cwboost.dask.held_out import left_out_master
 from cwboost.dask.training import PartitionedPricer
 from cwboost.datasets import load_vowel
@@ -148,7 +149,7 @@ def one_run(training, y, chooses):
     family = training.pricer.family
     with left_out_master(training.crew, training.setup, settings, left_out) as (master, *examples):
         inner = type(training)(PartitionedPricer(master, family, rng), master, settings, rng)
-        run = HoldoutRun([inner], master.left_out_scores, *examples)
+        run = HoldoutRun([inner], master.left_out_scores, LeftOut(*examples))
         return recipe.follow(run, 30, 0.2, 18 if chooses else None, Clock(0.0))
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from cwboost import CWBoostClassifier
-from cwboost.calibration.calibration import scale_and_loss
+from cwboost.calibration.calibration import LeftOut
 from cwboost.kernels import log_softmax
-from cwboost.recipe.holdout import in_shares
 
 
 def over_shares(labels, n_new=2000, **params) -> float:
@@ -41,20 +40,21 @@ def test_few_rounds_if_no_row_can_be_left_out():
 
 def test_drawn_rows_have_the_shares_of_all():
     y, masses = np.array([0, 0, 1, 3]), np.array([8.0, 8.0, 1.0, 3.0])
-    weight, unseen = in_shares(y, np.array([1.0, 3.0, 2.0, 5.0]), masses)
-    np.testing.assert_allclose(np.bincount(y, weight), [8, 8, 0, 3])
-    np.testing.assert_allclose(unseen, [0, 0, 0.05, 0])
+    drawn = LeftOut.in_shares(y, np.array([1.0, 3.0, 2.0, 5.0]), masses)
+    np.testing.assert_allclose(np.bincount(y, drawn.weight), [8, 8, 0, 3])
+    np.testing.assert_allclose(drawn.unseen, [0, 0, 0.05, 0])
 
 
 def test_an_unseen_class_has_its_share_of_every_row():
     rng = np.random.default_rng(0)
     scores, y, unseen = rng.normal(size=(90, 3)), rng.integers(0, 2, 90), np.array([0, 0, 0.2])
-    scale, loss = scale_and_loss(scores, y, unseen=unseen)
+    scale, loss = LeftOut(y, unseen=unseen).scale_and_loss(scores)
     labels = 0.8 * np.eye(3)[y] + unseen
     np.testing.assert_allclose(loss, -(labels * log_softmax(scale * scores)).sum(1).mean())
     # The larger the share of the class that nobody has seen, the less certain is the model.
     clear = 3 * np.eye(3)[y] - scores / 10
-    scales = [scale_and_loss(clear, y, unseen=share * np.eye(3)[2])[0] for share in (0, 0.01, 0.1)]
+    sets = [LeftOut(y, unseen=share * np.eye(3)[2]) for share in (0, 0.01, 0.1)]
+    scales = [one.scale_and_loss(clear)[0] for one in sets]
     assert scales[0] > scales[1] > scales[2]
 
 

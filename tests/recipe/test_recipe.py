@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cwboost import CWBoostClassifier, TreeFamily
+from cwboost.calibration.calibration import LeftOut
 from cwboost.calibration.metrics import LOGLOSS
 from cwboost.conformity import Conformity
 from cwboost.recipe import constants, recipe
@@ -90,10 +91,7 @@ def fake_run(scores, y, goes_on=True):
     """A holdout run whose scores are a function of the number of its rounds."""
     run = SimpleNamespace(
         n_rounds=0,
-        y=y,
-        weight=np.ones(len(y)),
-        unseen=None,
-        size=None,
+        left_out=LeftOut(y, np.ones(len(y))),
         scores_after=scores,
         trainings=[None],
     )

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import log_loss
 
 from cwboost import CWBoostClassifier, load_model
-from cwboost.calibration.calibration import fit_scale
+from cwboost.calibration.calibration import LeftOut
 from cwboost.master import SMOOTHING
 
 
@@ -82,7 +82,7 @@ def test_held_out_rows_set_scale_and_prediction_sets(drifted):
     given = clf.refit(X, y, X_val=X_val, y_val=y_val)
     own = np.searchsorted(clf.classes_, y_val)
     scores = given.model_.scores(X_val)
-    assert given.probability_scale_ == pytest.approx(fit_scale(scores, own))
+    assert given.probability_scale_ == pytest.approx(LeftOut(own).scale_and_loss(scores)[0])
     for new in (given, clf.refit(X, y)):
         sets = new.predict_set(X_val, alpha=0.2)
         assert 0.05 < 1 - sets[np.arange(len(own)), own].mean() < 0.35

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import log_loss
 
 from cwboost import load_model, solve_master
-from cwboost.calibration.calibration import fit_scale
+from cwboost.calibration.calibration import LeftOut
 from cwboost.training import thinning
 
 
@@ -88,7 +88,7 @@ def test_held_out_examples_choose_C_and_set_the_scale(trained, halves):
         assert losses[C] == pytest.approx(loss, rel=1e-6)
     assert thin.history_["valid_logloss"] == pytest.approx(min(losses.values()), rel=0.01)
     encoded = np.searchsorted(trained.classes_, y_val)
-    scale = fit_scale(thin.decision_function(X_val), encoded)
+    scale, _ = LeftOut(encoded).scale_and_loss(thin.decision_function(X_val))
     assert thin.probability_scale_ == pytest.approx(scale)
     plain = trained.thin(X, y, C=1e3)
     assert plain.probability_scale_ == 2.0 and thin.predict_set(X_val).any(axis=1).mean() > 0.8
@@ -105,7 +105,7 @@ def test_held_out_examples_choose_C_and_set_the_scale(trained, halves):
 def test_of_equal_losses_the_smallest_C_is_taken(trained, halves, monkeypatch, Cs):
     X, y, X_val, y_val = halves
     monkeypatch.setattr(thinning, "AUTO_CS", (1e2, 1e3))
-    monkeypatch.setattr(thinning, "scale_and_loss", lambda *args: (2.0, 0.25))
+    monkeypatch.setattr(LeftOut, "scale_and_loss", lambda *args: (2.0, 0.25))
     thin = trained.thin(X, y, C=Cs, X_val=X_val, y_val=y_val)
     assert thin.history_["C"] == 1e2
 
