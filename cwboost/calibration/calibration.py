@@ -88,6 +88,12 @@ class LeftOut:
         n_used = effective_size(self.weight)
         return self.weight * (n_used / self.weight.sum()), n_used
 
+    @property
+    def n_known(self) -> float:
+        """Number of independent examples that the weights stand for."""
+        _, n_used = self._counted
+        return n_used if self.size is None else min(n_used, self.size)
+
     def loss_of_shares(self) -> float:
         """Return the log loss of the shares of the classes."""
         weight, n_used = self._counted
@@ -119,13 +125,12 @@ class LeftOut:
         differences = np.ascontiguousarray(scores.T) - scores[np.arange(len(self.y)), self.y]
         np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
         weight, n_used = self._counted
-        n_known = n_used if self.size is None else min(n_used, self.size)
         # The labels that are not known subtract s times these from loss and derivative.
         missed = 0.0
         if self.unseen is not None and self.unseen.any():
             missed = np.sum(weight * (self.unseen[:, None] * differences).sum(axis=0))
         mean = np.sum(weight * differences.mean(axis=0))
-        smoothed = missed + UNKNOWN / (UNKNOWN + n_known) * mean
+        smoothed = missed + UNKNOWN / (UNKNOWN + self.n_known) * mean
         centre = log(LOSS_SCALE)
         low, high, u = LOWEST, HIGHEST, log(start)
         for _ in range(MOST_STEPS):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cwboost.calibration.calibration import LOSS_SCALE
+from cwboost.calibration.calibration import LOSS_SCALE, UNKNOWN
 from cwboost.calibration.metrics import LOGLOSS
 from cwboost.conformity import MOST_KEPT, Conformity
 from cwboost.families.contract import WeakLearnerFamily
@@ -260,8 +260,9 @@ def follow(
     With `patience`, the run ends when this number of rounds has lowered the log loss too little,
     and the training is to reach the last round that is close to the lowest one, by what has been
     learned if that is little; the run also ends when the log loss is further from the `goal` than
-    twice what these rounds have lowered it. Without, it is to reach the last round. The limit of
-    the clock cuts the run.
+    twice what these rounds have lowered it, or when all examples together have less of it than the
+    row of unknown class that `LeftOut` counts with them. Without, it is to reach the last round.
+    The limit of the clock cuts the run.
     """
     began, best, kept, kept_scores, due = perf_counter(), [np.inf], 0, None, 1
     left_out = run.left_out
@@ -302,7 +303,8 @@ def follow(
         waits = patience if learnt > at.LITTLE_LEARNT * of_shares else at.ON_PLATEAU * patience
         before = best[-waits - 1 :][0]
         is_behind = best[-1] - goal > 2.0 * (before - best[-1])
-        if is_behind or best[-1] >= (1.0 - at.LEAST_FALL) * before:
+        is_solved = best[-1] * left_out.n_known < UNKNOWN
+        if is_behind or is_solved or best[-1] >= (1.0 - at.LEAST_FALL) * before:
             break
     if not run.n_rounds:
         return None

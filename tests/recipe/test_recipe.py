@@ -118,6 +118,13 @@ def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
     assert [rounds_of_run(n) for n in (1, 30)] == [1 + 18, 30 + 18]
 
 
+def test_a_run_ends_when_its_examples_can_tell_no_smaller_loss():
+    y = np.arange(60) % 3
+    run = fake_run(lambda n: n * np.eye(3)[y], y)
+    curve = recipe.follow(run, most=1000, rate=1.0, patience=18, clock=Clock(0.0))
+    assert curve.loss[-1] < 0.5 / 60 <= curve.loss[-2]
+
+
 def test_the_point_close_to_the_lowest_loss_is_kept_where_the_loss_rises_again():
     y, noise = np.arange(600) % 3, np.random.default_rng(0).normal(size=(600, 3))
     run = fake_run(lambda n: np.eye(3)[y] + noise * 1.05 ** abs(n - 20), y)
