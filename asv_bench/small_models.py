@@ -2,7 +2,7 @@
 
     python asv_bench/small_models.py FOLDER [--splits N] [--results FILE]
 
-FOLDER is that of the studies; needs interpret and imodels. At most 800 rows train. Each result
+FOLDER is that of the studies; needs interpret and imodels. At most 2,000 rows train. Each result
 is appended to the results file immediately, and a run skips results that the file has. pages.py
 shows them.
 
@@ -36,13 +36,13 @@ from cwboost import CWBoostClassifier, TreeFamily
 
 RESULTS = Path(__file__).resolve().parent / "results" / "small_models.jsonl"
 SETS = [
-    *("anneal_orig", "cardiotocography10", "mice_protein", "soybean", "spotify_genre"),
-    *("wall_robot", "dry_bean", "animal_shelter", "incident_first", "diabetes130"),
+    *("anneal_orig", "otto", "mice_protein", "soybean", "spotify_genre"),
+    *("wall_robot", "prudential", "animal_shelter", "incident_first", "diabetes130"),
 ]
 """None of them decided on a setting of the path of C."""
-MANY = ("cardiotocography10", "mice_protein", "soybean", "spotify_genre", "dry_bean")
+MANY = ("otto", "mice_protein", "soybean", "spotify_genre", "prudential")
 """Sets of six classes or more, for which RuleFit, which has one model per class, takes too long."""
-N_TRAIN, N_TEST, LEAST = 800, 2000, 8
+N_TRAIN, N_TEST, LEAST = 2000, 2000, 8
 BINS = 8
 
 
