@@ -24,6 +24,7 @@ from cwboost.experiments.protocols import PROTOCOLS
 RESULTS = Path(__file__).resolve().parent / "results" / "reproduction.jsonl"
 EVERY = 10
 AT_ROUNDS = (10, 25, 100, 500)
+PANELS = 4  # most of a row of the figure
 RUN = ["set", "method", "run"]
 
 
@@ -291,9 +292,10 @@ def draw(numbers, path):
 
     from cwboost.experiments.reporting.figures import STYLES
 
-    figure, axes = plt.subplots(
-        1, len(numbers), figsize=(3.6 * len(numbers), 4), squeeze=False, layout="constrained"
-    )
+    rows = -(-len(numbers) // PANELS)
+    columns = -(-len(numbers) // rows)
+    size = (3.0 * columns, 2.6 * rows + 0.6)
+    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for ax, (data, methods) in zip(axes.flat, numbers.items()):
         for method, points in methods.items():
             colour, line = STYLES[method]
@@ -301,7 +303,10 @@ def draw(numbers, path):
         ax.set(title=data, xscale="log", xlabel="rounds", ylabel="test error, %")
         ax.set_ylim(0, 60)
         ax.spines[["top", "right"]].set_visible(False)
-    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    for ax in axes.flat[len(numbers) :]:
+        ax.set_axis_off()
+    lines = {line.get_label(): line for ax in axes.flat for line in ax.get_lines()}
+    figure.legend(lines.values(), lines, loc="outside lower center", ncols=4)
     figure.savefig(path, metadata={"Description": json.dumps(numbers), "Date": None})
     plt.close(figure)
 
