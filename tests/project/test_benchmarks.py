@@ -70,6 +70,7 @@ def runs(pages):
 
 def test_a_claim_that_fails_says_so(pages, runs):
     report = pages.reproduction.claims
+    runs = [run for run in runs if run["set"] in {"PENDIGITS", "USPS", "VOWEL"}]
     worse = [
         run | {"errors": [3 * error for error in run["errors"]]} if run["method"] == "CW" else run
         for run in runs
