@@ -23,7 +23,7 @@ from cwboost.experiments.protocols import PROTOCOLS
 
 RESULTS = Path(__file__).resolve().parent / "results" / "reproduction.jsonl"
 EVERY = 10
-AT_ROUNDS = (10, 25, 100, 500)
+AT_ROUNDS = (25, 500)
 PANELS = 4  # most of a row of the figure
 RUN = ["set", "method", "run"]
 
@@ -133,11 +133,14 @@ class Runs:
 
 def settings(records):
     """Return what was run, a line per data set."""
-    lines = ["| data set | split | methods: runs | rounds | commit |", "|---|---|---|---|---|"]
+    lines = ["| data set | split | runs | rounds | commit |", "|---|---|---|---|---|"]
     for name in dict.fromkeys(record["set"] for record in records):
         own = [record for record in records if record["set"] == name]
         counts = {m: sum(r["method"] == m for r in own) for m in (*METHODS, *SOLVERS)}
-        runs = ", ".join(f"{method}: {n}" for method, n in counts.items() if n)
+        runs = "; ".join(
+            f"{n} of {', '.join(m for m in counts if counts[m] == n)}"
+            for n in sorted({*counts.values()} - {0}, reverse=True)
+        )
         rounds, commits = (
             ", ".join(map(str, sorted({r[key] for r in own}))) for key in ("rounds", "commit")
         )
@@ -150,15 +153,26 @@ def settings(records):
 
 
 def errors(records):
-    """Return the table of test errors by rounds, means and deviations over the runs."""
+    """Return the table of test errors, means and deviations over the runs, a column per method."""
     runs = Runs(records, METHODS)
     groups = runs.errors[list(AT_ROUNDS)].groupby(level=RUN[:2])
-    head = ["data set", "method", "runs", *(f"{n} rounds" for n in AT_ROUNDS)]
+    mean, spread = groups.mean(), groups.std()
+    methods = [name for name in METHODS if name in mean.index.get_level_values("method")]
+    head = ["data set, rounds", *methods]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for (key, mean), (_, spread) in zip(groups.mean().iterrows(), groups.std().iterrows()):
-        cells = [f"{m:.1f}" + ("" if np.isnan(s) else f" ± {s:.1f}") for m, s in zip(mean, spread)]
-        lines.append("| " + " | ".join([*key, str(len(runs.errors.loc[key])), *cells]) + " |")
+    for name in mean.index.get_level_values("set").unique():
+        for n in AT_ROUNDS:
+            cells = [_error(mean, spread, (name, method), n) for method in methods]
+            lines.append("| " + " | ".join([f"{name}, {n}", *cells]) + " |")
     return "\n".join(lines)
+
+
+def _error(mean, spread, run, n):
+    """Return an error and its deviation, if there are several runs; a dash for none."""
+    if run not in mean.index:
+        return "–"
+    deviation = spread.loc[run, n]
+    return f"{mean.loc[run, n]:.1f}" + ("" if np.isnan(deviation) else f" ± {deviation:.1f}")
 
 
 def claims(records):
