@@ -101,9 +101,9 @@ class CWBoostClassifier(BoostingClassifier):
         which fits a kernel model, has threads of its own (``OPENBLAS_NUM_THREADS``).
     verbose : int, default=0
         1 shows a progress bar with loss, gap and errors.
-    subsample : float or None, default=None
+    subsample : float, default=1.0
         In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
-        every round. None is 1, and 0.5 with "classwise" correction.
+        every round.
     validation_fraction : float, default=0.1
         Fraction of the examples held out (stratified) for early stopping, unless fit gets X_val or
         `cv` is given.
@@ -266,7 +266,7 @@ class CWBoostClassifier(BoostingClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        subsample: float | None = None,
+        subsample: float = 1.0,
         validation_fraction: float = 0.1,
         cv: Any = None,
         n_iter_no_change: int | str = "auto",

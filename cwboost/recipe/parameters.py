@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from cwboost.families.contract import WeakLearnerFamily
 
 # The lowest error on validation parts. With this C the penalty of the coefficients does not count.
-STAGEWISE = {"C": 1e12, "learning_rate": 0.1, "subsample": 0.5}
+STAGEWISE = {"C": 1e12, "learning_rate": 0.1}
 DEFAULTS = {
     # The method of the paper.
     # The path of C begins where the first columns pay.
-    "total": {"C": 2.0, "learning_rate": 1.0, "subsample": 1.0},
+    "total": {"C": 2.0, "learning_rate": 1.0},
     "stagewise": STAGEWISE,
     "classwise": STAGEWISE,
 }
@@ -132,7 +132,7 @@ class Parameters:
             and family.capabilities.divides
             and "monotonic_cst" not in constraints
         )
-        settings = _settings_of(classifier, divides)
+        settings = _settings_of(classifier)
         chooses_C = classifier.C is None and not settings.stagewise
         metric = stopping_metric(classifier.early_stopping)
         callbacks, seed = list(classifier.callbacks or []), classifier.random_state
@@ -188,23 +188,17 @@ def _has_nonzero(given) -> bool:
     return given is not None and np.count_nonzero(np.asarray(given, dtype=object)) > 0
 
 
-def _settings_of(classifier, divides: bool) -> BoostingSettings:
-    """Check the parameters of column generation and fill in the defaults of the correction.
-
-    With `divides`, rounds grow one learner for all classes.
-    """
+def _settings_of(classifier) -> BoostingSettings:
+    """Check the parameters of column generation and fill in the defaults of the correction."""
     check_number("max_working_sets", classifier.max_working_sets, Integral, 1)
     check_number("epsilon", classifier.epsilon, Real, 0.0)
     check_number("tol", classifier.tol, Real, 0.0)
     correction = check_choice("correction", classifier.correction, tuple(DEFAULTS))
     defaults = DEFAULTS[correction]
-    if divides:
-        # Random codes make the learners differ; half of the examples makes larger errors.
-        defaults = defaults | {"subsample": 1.0}
     values = {}
     for name, (low, high) in LIMITS.items():
         value = getattr(classifier, name)
-        value = defaults[name] if value is None else value
+        value = defaults.get(name) if value is None else value
         values[name] = float(check_number(name, value, Real, low, high, low_open=low == 0.0))
     if correction == "total" and values["learning_rate"] != 1.0:
         raise ValueError(

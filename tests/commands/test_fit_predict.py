@@ -313,6 +313,7 @@ def test_whole_groups_or_the_last_part_of_time_are_held_out(option, share, tmp_p
     table = pd.DataFrame({"of": at // 6, "kept": at // 6, "kind": np.where(at % 2, "a", "b")})
     table.to_csv(data, index=False)
     options = ["--weak-learner", "stump", "--set", "init=None", "--rounds", 2, "--quiet"]
+    options += ["--set", "subsample=0.5"]  # the labels follow no column
     assert run("fit", data, tmp_path / "m.cwb", option, "of", share, 0.25, *options) == 0
     kept, given, cv = calls[-1]
     held = set(given["X_val"]["kept"]) if share == "--valid" else set(range(20)) - set(kept)

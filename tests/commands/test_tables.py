@@ -81,10 +81,11 @@ def test_python_and_the_command_line_say_the_same(name, rows, tmp_path, capsys, 
     path.write_text(text)
     frame = pd.read_csv(path, **given)
     X, y = frame.iloc[:, :-1], frame.iloc[:, -1]
-    fit = CWBoostClassifier("stump", init=None, n_estimators=9, random_state=0).fit
-    clf = fit(X, y)
+    draws = {"subsample": 0.5, "random_state": 0}  # so that labels of no rule have columns
+    clf = CWBoostClassifier("stump", init=None, n_estimators=9, **draws).fit(X, y)
     clf.save(model)
-    train = ["--weak-learner", "stump", "--set", "init=None", "--rounds", 9, "--held-out", 0]
+    train = ["--weak-learner", "stump", "--set", "init=None", "--set", "subsample=0.5"]
+    train += ["--rounds", 9, "--held-out", 0]
     run(capsys, "fit", path, other, *train, *options_of(given))
     for saved in (model, other):
         # Without names, features are picked by place: the file must hold no other column.

@@ -84,7 +84,7 @@ def test_other_rows_meet_other_draws(client):
     X, y = problem(1200)
     family = StumpFamily(max_features=1)
     model = DaskCWBoostClassifier(family, init=None, warm_start=True, **SETTINGS)
-    for n in range(1, 7):
+    for n in range(1, 11):
         model.set_params(n_estimators=n).fit(*parts(X[n:], y[n:]))
     assert np.count_nonzero(model.feature_importances_) > 2
 

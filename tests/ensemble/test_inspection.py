@@ -29,7 +29,8 @@ def test_importances_are_the_shares_of_squared_shap_values(family):
     values = clf.shap_values(X, None if family == "tree" else X).values
     squares = np.square(values).sum(axis=(0, 2))
     np.testing.assert_allclose(clf.feature_importances_, squares / squares.sum(), atol=0.03)
-    assert clf.feature_importances_[2:].sum() > 0.8  # petals tell the species apart
+    # Petals tell the species apart; a direction has a part of every feature.
+    assert clf.feature_importances_[2:].sum() > (0.5 if family == "projection" else 0.8)
 
 
 @pytest.mark.parametrize(("n", "atol"), [(100, 1e-9), (1000, 0.05)])

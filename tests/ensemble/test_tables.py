@@ -7,6 +7,7 @@ from dataclasses import replace
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib import pyplot
 from models import paper
 from sklearn.datasets import load_iris
 
@@ -69,7 +70,9 @@ def test_directions_by_the_names_of_their_features():
         outputs = parts.take([row["learner"]]).outputs(seen.to_numpy())[:, 0]
         signs = np.where(z > row["threshold"], 1, -1)
         assert abs(np.mean(signs * outputs)) == 1
-        text = plot_tree(auto, row["learner"]).texts[0].get_text().replace("\n", " ")
+        ax = plot_tree(auto, row["learner"])
+        pyplot.close(ax.figure)
+        text = ax.texts[0].get_text().replace("\n", " ")
         largest = max(row["direction"], key=lambda name: abs(row["direction"][name]))
         assert text.split(" >")[0].find(largest) > 0
     assert auto.strongest(NAMES[1], 40)["votes +1 if"].str.contains("[><]=? -?[0-9]").any()

@@ -74,6 +74,7 @@ CATEGORIES = st.one_of(
 )
 
 
+@pytest.mark.filterwarnings("ignore:no weak learner lowers")  # of a column of one category
 @settings(max_examples=20, deadline=None)
 @given(st.lists(CATEGORIES, min_size=1, max_size=4))
 def test_categories(path, columns):

@@ -169,7 +169,7 @@ X, y = load_vowel(return_X_y=True)
 X, X_test, y, y_test = train_test_split(X, y, random_state=0)
 for name in sys.argv[1:]:
     for weak_learner in (name, get_family(name)()):
-        clf = CWBoostClassifier(weak_learner, init=None, n_estimators=8, random_state=0).fit(X, y)
+        clf = CWBoostClassifier(weak_learner, init=None, n_estimators=12, random_state=0).fit(X, y)
         score = clf.score(X_test, y_test)
         assert score > 0.5, (name, score)
         expected = clf.decision_function(X_test)

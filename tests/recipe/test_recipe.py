@@ -38,7 +38,6 @@ def test_the_default_is_what_it_stands_for_with_every_family(halves, family):
         n_estimators=clf.n_iter_,
         correction="stagewise",
         learning_rate=clf.learning_rate_,
-        subsample=1.0 if clf.family_.capabilities.divides else 0.5,
         probability_scale=clf.probability_scale_,
     )
     same(clf, explicit.fit(X, y), X_test)

@@ -57,9 +57,9 @@ TABLES = {
 }
 
 
-def fitted(members, X, y, n_estimators=6, **params):
+def fitted(members, X, y, n_estimators=9, **params):
     spec = members[0] if len(members) == 1 else members
-    params |= {"init": None, "random_state": 0}
+    params |= {"init": None, "random_state": 0, "learning_rate": 0.3}
     return CWBoostClassifier(spec, n_estimators=n_estimators, **params).fit(X, y)
 
 
@@ -83,7 +83,7 @@ def test_a_model_of_a_table_lives_everywhere(members, case, tmp_path):
     clf.save(tmp_path / "model.cwb")
     for other in (cwboost.load_model(tmp_path / "model.cwb"), pickle.loads(pickle.dumps(clf))):
         np.testing.assert_array_equal(other.decision_function(X), scores)
-    longer = fitted(members, X, y, 4, warm_start=True).set_params(n_estimators=6).fit(X, y)
+    longer = fitted(members, X, y, 4, warm_start=True).set_params(n_estimators=9).fit(X, y)
     np.testing.assert_allclose(longer.decision_function(X), scores, rtol=0, atol=1e-9)
     if clf.ensemble_.learners.flat_form() is None:
         return
