@@ -47,7 +47,10 @@ def medians(X, weight, taken) -> np.ndarray:
 
 
 def filled(X, fill):
-    """Return the columns of X that have a `fill`, with it in place of NaN and infinities."""
+    """Return the columns of X that have a `fill`, with it in place of NaN and infinities.
+
+    A sparse X is by row, as `rows_of` returns it: its indices are columns.
+    """
     if fill is None:
         return X
     taken = ~np.isnan(fill)
