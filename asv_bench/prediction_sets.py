@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from peers import sets
-from peers.report import append, read
+from peers.report import append, conditions, read, table
 
 from cwboost import CWBoostClassifier
 
@@ -63,21 +63,18 @@ def by_set(records, what):
 
 
 def report(records):
-    """Return means over the data sets and the largest values, for a sentence."""
+    """Return the table of shares of sets without the class, by what was asked for."""
     shares, small = (by_set(records, what) for what in ("missed", "small"))
-    mean, largest, of_small = (listed(a) for a in (shares.mean(0), shares.max(0), small.mean(0)))
-    wanted = listed([100 * alpha for alpha in ALPHAS], ".0f")
+    columns = shares.mean(axis=0), shares.max(axis=0), small.mean(axis=0)
+    lines = [
+        [f"{alpha:.0%}", *(f"{column[k]:.1f}%" for column in columns)]
+        for k, alpha in enumerate(ALPHAS)
+    ]
+    of_small = f"`by_class`, classes of at most {SMALL} training rows, {len(small)} data sets"
+    head = ["`alpha`", f"mean of {len(shares)} data sets", "most on one", of_small]
     empty = by_set(records, "empty").mean(axis=0)[1]
-    return (
-        f"on {len(shares)} data sets {mean}% of the sets then lacked the class for {wanted}%, at "
-        f"most {largest}% on one; by class, {of_small}% of those of classes of at most {SMALL} "
-        f"training rows, on {len(small)} sets; {empty:.1f}% of the sets for 10% were empty"
-    )
-
-
-def listed(numbers, digits=".1f"):
-    *first, last = (f"{number:{digits}}" for number in numbers)
-    return f"{', '.join(first)} and {last}"
+    note = f"At 10%, {empty:.1f}% of the sets were empty. {conditions(records)}."
+    return f"{table(head, lines)}\n\n{note}"
 
 
 def main():

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from peers import sets
-from peers.report import append, conditions, read
+from peers.report import append, conditions, read, table
 from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier
@@ -94,29 +94,26 @@ def microseconds(model, X):
 
 
 def report(rows):
-    """Return the Markdown table, means over the splits."""
-    lines = [
-        "| weak learner | data | splits | columns kept | full % | thin % | truncated % | "
-        "retrained % | prediction, full and thin, us per row | `thin` over `fit`, time |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for weak_learner, name in product(WEAK_LEARNERS, SETS):
-        found = [row for row in rows if (row["weak_learner"], row["set"]) == (weak_learner, name)]
-        if not found:
-            continue
-        mean = {
-            k: np.mean([row[k] for row in found])
-            for k in found[0]
-            if isinstance(found[0][k], float | int)
+    """Return the Markdown table: per weak learner, geometric means over the sets."""
+    lines = []
+    for weak_learner in WEAK_LEARNERS:
+        own = [row for row in rows if row["weak_learner"] == weak_learner]
+        names = sorted({row["set"] for row in own})
+        means = {
+            key: np.array([np.mean([r[key] for r in own if r["set"] == name]) for name in names])
+            for key, value in own[0].items()
+            if isinstance(value, float | int)
         }
-        kept = mean["n_thin"] / mean["n_full"]
-        errors = " | ".join(f"{mean[k]:.2f}" for k in ("full", "thin", "truncated", "retrained"))
-        lines.append(
-            f"| {weak_learner} | {name} | {len(found)} | {mean['n_thin']:,.0f} of "
-            f"{mean['n_full']:,.0f} ({kept:.0%}) | {errors} | {mean['full_us']:.1f} and "
-            f"{mean['thin_us']:.1f} | {mean['thin_s'] / mean['fit_s']:.2f} |"
-        )
-    return "\n".join([*lines, "", f"{conditions(rows)}."])
+        pairs = [
+            ("n_thin", "n_full"),
+            *((key, "full") for key in ("thin", "truncated", "retrained")),
+        ]
+        pairs += [("thin_us", "full_us"), ("thin_s", "fit_s")]
+        ratios = [np.exp(np.log(means[a] / means[b]).mean()) for a, b in pairs]
+        lines.append([weak_learner, *(f"{ratio:.2f}" for ratio in ratios)])
+    head = ["weak learner", "columns", "error of thin", "of truncated", "of retrained"]
+    head += ["time of a prediction", "time of `thin` over `fit`"]
+    return f"{table(head, lines)}\n\n{len(names)} sets. {conditions(rows)}."
 
 
 def main():

@@ -127,11 +127,3 @@ def measured(records):
 def goals(records):
     """Return a line per row, beside its goal."""
     return "\n".join(Row(**record["row"]).beside_goal() for record in records)
-
-
-def solver_ratios(records):
-    """Return the range of the solver's times over those of L-BFGS-B, for a sentence."""
-    rows = [r["row"] for r in records if r["group"] == "solver"]
-    # The others have an objective in NumPy.
-    found = sorted(row["value"] for row in rows if row["measure"].startswith("FCD over"))
-    return f"{found[0]:.1f} to {found[-1]:.1f}"

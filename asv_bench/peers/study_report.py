@@ -38,14 +38,12 @@ LEAST = {"error": 0.001, "log_loss": 0.0}
 
 
 def errors(records):
-    """Return the tables of a study: errors, log losses, and the default against each package."""
+    """Return the tables of a study: errors and log losses, and the default against each package."""
     paired = Paired(records, ORDER)
     return "\n\n".join(
         [
-            f"Test error in percent, {_conditions(records, paired)}",
-            _grid(paired, "error", ".1f", 100.0),
-            "Log loss:",
-            _grid(paired, "log_loss", ".3f"),
+            f"Test error in percent / log loss, {_conditions(records, paired)}",
+            table(["set", *paired.models], [[name, *_both(paired, name)] for name in paired.sets]),
             *_comparison(paired, (("error", 1.0), ("log_loss", 1.0))),
         ]
     )
@@ -185,52 +183,43 @@ def largest(records):
     two = [name for name in known if about[name]["classes"] == 2]
     lines = []
     for name in [*several[:5], *two[:2]]:
-        cells = []
-        for model in paired.models:
-            parts = [
-                bold(
-                    format(factor * paired.values(name, model, measure).mean(), form),
-                    paired.is_lowest(name, model, measure),
-                )
-                for measure, form, factor in (("error", ".1f", 100.0), ("log_loss", ".2f", 1.0))
-            ]
-            cells.append(" / ".join(parts))
         size = about[name]
         shape = f"{size['rows']:,} × {columns[name]}, {size['classes']} classes"
-        lines.append([f"{name}: {shape}", *cells])
+        lines.append([f"{name}: {shape}", *_both(paired, name)])
     return table(["data", *paired.models], lines)
 
 
+def _both(paired, name):
+    """Return the cells of a set: per model the mean error in percent and log loss, lowest bold."""
+    cells = []
+    for model in paired.models:
+        parts = []
+        for measure, form, factor in (("error", ".1f", 100.0), ("log_loss", ".2f", 1.0)):
+            mean = factor * paired.values(name, model, measure).mean()
+            parts.append(bold(format(mean, form), paired.is_lowest(name, model, measure)))
+        refused = np.isnan(paired.values(name, model, "error")).any()
+        cells.append("refused" if refused else " / ".join(parts))
+    return cells
+
+
 def ablation(records):
-    """Return error and log loss of the default and of its parts alone, in one table."""
+    """Return error and log loss of parts of the default over those of the default."""
     paired = Paired(records, ORDER)
     lines = []
-    for name in paired.sets:
-        cells = [
-            f"{paired.cell(name, model, 'error', '.1f', 100.0)} / "
-            f"{paired.values(name, model, 'log_loss').mean():.3f}"
-            for model in paired.models
-        ]
-        lines.append([name, *cells])
-    lines.append(["geometric mean over the default", *_over_default(paired)])
-    splits = max(paired.n_splits.values())
-    note = f"Test error in percent, mean ± standard error over {splits} splits / log loss"
-    return f"{note}. {conditions(records)}.\n\n{table(['set', *paired.models], lines)}"
-
-
-def _over_default(paired):
-    return [
-        " / ".join(
-            f"{paired.ratio(model, 'cwboost', measure, paired.sets, least):.2f}"
-            for measure, least in LEAST.items()
-        )
-        for model in paired.models
-    ]
+    for model in paired.models[1:]:
+        cells = [model]
+        for measure, least in LEAST.items():
+            ratio = paired.ratio(model, "cwboost", measure, paired.sets, least)
+            lower, _, higher = paired.against(model, "cwboost", measure, paired.sets)
+            cells.append(f"{ratio:.2f} ({lower}, {higher})")
+        lines.append(cells)
+    note = f"{len(paired.sets)} sets, {max(paired.n_splits.values())} splits. {conditions(records)}"
+    return f"{table(['model', 'error', 'log loss'], lines)}\n\n{note}."
 
 
 def _conditions(records, paired):
     return (
-        f"mean ± standard error over {max(paired.n_splits.values())} splits, at most "
+        f"means over {max(paired.n_splits.values())} splits, at most "
         f"{max(r['n'] for r in records):,} training rows. {conditions(records)}."
     )
 
@@ -244,16 +233,6 @@ def _comparison(paired, measures):
     if FLATTERS & set(paired.sets):
         sets += f" ({', '.join(sorted(FLATTERS & set(paired.sets)))} left out)"
     return [f"cwboost over each package on {sets}:", _against(paired, counted, measures)]
-
-
-def _grid(paired, measure, form, factor=1.0, sign=1.0):
-    lines = []
-    for name in paired.sets:
-        mark = " (chosen on)" if name in CHOSEN_ON else ""
-        cells = [paired.cell(name, model, measure, form, factor) for model in paired.models]
-        best = [paired.is_lowest(name, model, measure, sign) for model in paired.models]
-        lines.append([f"{name}{mark}", *map(bold, cells, best)])
-    return table(["set", *paired.models], lines)
 
 
 def _against(paired, names, measures):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -41,7 +41,6 @@ from cwboost.families.discovery import distribution_of
 from cwboost.families.init_contract import InitModel
 from cwboost.families.init_models import resolve_init
 from cwboost.families.partitioned import PartitionedFamily
-from cwboost.families.sealing.pricer import candidates_of
 from cwboost.input.checks import generator_of
 from cwboost.input.examples import VALID, check_groups
 from cwboost.input.reading import Arguments, names_of_set
@@ -194,8 +193,8 @@ class Partitions(Bench):
         return self._setup.n_total
 
     @property
-    def candidates(self) -> Sequence[WeakLearnerFamily]:
-        return candidates_of(self._parameters.family, self._setup.size)
+    def size(self) -> float:
+        return self._setup.size
 
     has_statistics = False
 

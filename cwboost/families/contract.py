@@ -494,3 +494,18 @@ class WeakLearnerFamily(BaseEstimator, ABC):
             that of this family does. None by default.
         """
         return ()
+
+    def in_words(self, size: float) -> str:
+        """Return what the plan of a fit calls these weak learners, in the plural; optional.
+
+        Parameters
+        ----------
+        size : float
+            See `BindContext.size`.
+
+        Returns
+        -------
+        str
+            Such as "trees of depth 5". By default, the family as an expression.
+        """
+        return repr(self)

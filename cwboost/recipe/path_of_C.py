@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,20 +29,23 @@ def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
         return plan.because("C", "that of the fitted model", Cs=(C,))
     plan, points = _best_path(parameters, bench, start, plan, clock)
     if not points:
-        why = "few coefficients, since no holdout run reached a column"
+        why = "a value for few coefficients, since no holdout run reached a column"
         return plan.because("C", why, Cs=(first, at.UNMEASURED_C))
     path = HoldoutPath(tuple(points), chosen(points, parameters.max_columns))
     best, exact = points[path.kept], np.isfinite(points[path.kept].gap)
-    reason = f"holdout log loss {best.log_loss:.4g} with {best.n_nonzero:.0f} coefficients"
+    rules = {None: "the lowest", ONE_SE: "within a standard error of the lowest"}
+    rule = rules.get(parameters.max_columns, f"the lowest with at most {parameters.max_columns}")
+    size = f"{best.n_nonzero:.0f} coefficients"
+    reason = f"holdout log loss is {best.log_loss:.3g} with {size}, {rule}"
     if path.kept == len(points) - 1:
         reason += ", at the end of the path"
     plan = plan.because("C", reason, path=path, Cs=values_of_C(first, best.C))
     within = f"within {GAP:.0%} of the optimum over all weak learners of the family"
-    ends = within if exact else "ten rounds in a row that lower the objective by less than 1%"
-    plan = plan.because("rounds_per_C", f"each value of C ends {ends}")
+    falls = f"after ten rounds in a row that each lower the objective by at most {GAP:.0%}"
+    plan = plan.because("rounds_per_C", f"it leaves each {within if exact else falls}")
     if parameters.probability_scale is not None or bench.has_validation:
         return plan
-    return plan.because("scale", "most likely on the examples left out", scale=best.scale)
+    return plan.because("scale", "the best factor for the rows left out", scale=best.scale)
 
 
 def _best_path(
@@ -62,10 +66,12 @@ def _best_path(
         return plan, points
     other = points_with("target")
     loss, other_loss = loss_of(points), loss_of(other)
-    reason = f"holdout log loss {other_loss:.4g} with target statistics, {loss:.4g} with ranks"
-    is_lower = other_loss < (1.0 - at.LEAST_GAIN) * loss
-    plan = plan.because("encoding", reason, encoding="target" if is_lower else plan.encoding)
-    return plan, other if is_lower else points
+    other_plan = replace(plan, encoding="target")
+    if other_loss < (1.0 - at.LEAST_GAIN) * loss:
+        reason = other_plan.lower_than("encoding", other_loss, plan, loss)
+        return other_plan.because("encoding", reason), other
+    reason = plan.lower_than("encoding", loss, other_plan, other_loss)
+    return plan.because("encoding", reason), points
 
 
 def values_of_C(first: float, last: float) -> tuple[float, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from html import escape
+from math import isfinite
 
 import numpy as np
 
@@ -121,16 +122,17 @@ class HoldoutPath:
 class Plan:
     """What a fit decided before its first round, and why: `reasons` by the name of what it was.
 
-    Training ends after `n_rounds` of learners of the `family` at the latest. It goes through the
-    values `Cs` of C, ascending, of which the last is that of the model; `path` has the points of
-    the holdout run that chose it, if there was one. It starts from the
-    init model of the name `init`, None for zero, compares categories by the `encoding`, and stops
-    early by the `metric`, if there is one. `scale` is the factor of the scores in the softmax of
-    the probabilities, unless examples left out fit it. `curves` are the holdout runs of all
-    candidates, by `name`, of which the `leader` was taken.
+    The training examples are worth `size` of equal weight. Training ends after `n_rounds` of
+    learners of the `family` at the latest. It goes through the values `Cs` of C, ascending, of
+    which the last is that of the model; `path` has the points of the holdout run that chose it, if
+    there was one. It starts from the init model of the name `init`, None for zero, compares
+    categories by the `encoding`, and stops early by the `metric`, if there is one. `scale` is the
+    factor of the scores in the softmax of the probabilities, unless held-out examples fit it.
+    `curves` are the holdout runs of all candidates, by `name`, of which the `leader` was taken.
     """
 
     family: WeakLearnerFamily
+    size: float
     n_rounds: int
     learning_rate: float
     scale: float
@@ -145,18 +147,20 @@ class Plan:
 
     def sentences(self) -> list[str]:
         """Return what was decided, a sentence with its reason per decision."""
-        start = "zero" if self.init is None else f"the init model {self.init!r}"
-        encoding = "ranks by frequency" if self.encoding == "rank" else "target statistics"
-        rounds = f"{self.n_rounds} rounds of learning rate {self.learning_rate:.3g}"
+        rounds = f"{self.n_rounds} rounds"
+        if self.learning_rate != 1.0:
+            rounds += f" of learning rate {self.learning_rate:.3g}"
+        if self.metric is not None:
+            rounds += f", fewer if it stops early by {self.metric.name}"
         decided = {
-            "init": f"Boosting starts from {start}",
-            "encoding": f"Categories are {encoding}",
-            "family": f"Weak learners are of {self.family!r}",
-            "C": f"C ends at {self.Cs[-1]:.4g}" if self.Cs else "",
-            "rounds_per_C": "Rounds are not counted beforehand",
-            "place": "Training has a place",
+            "init": f"Boosting starts from {self.start}",
+            "encoding": f"Categories are compared by {self.compared}",
+            "family": f"Weak learners are {self.learners}",
+            "C": f"C is {self.Cs[-1]:.4g}" if self.Cs else "",
+            "rounds_per_C": f"Training goes through {len(self.Cs)} values of C",
+            "place": "Where training runs",
             "n_rounds": f"Training takes at most {rounds}",
-            "scale": f"Probabilities have the scale {self.scale:.3g} of the scores",
+            "scale": f"Probabilities are the softmax of {self.scale:.3g} times the scores",
         }
         reasons = self.reasons
         return [f"{what}: {reasons[name]}." for name, what in decided.items() if name in reasons]
@@ -168,11 +172,28 @@ class Plan:
         """Return the sentences as a list, and the holdout runs as a table."""
         sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences())
         rows = "".join(
-            f"<tr><td>{escape(name)}</td><td>{curve.kept_loss:.4g}</td></tr>"
+            f"<tr><td>{escape(name)}</td><td>{curve.loss[0]:.3g}</td><td>{curve.kept_loss:.3g}</td>"
+            f"<td>{curve.kept_length / self.learning_rate:.0f}</td></tr>"
             for name, curve in self.curves.items()
         )
-        table = f"<table><tr><th>holdout run</th><th>log loss</th></tr>{rows}</table>"
-        return f"<ul>{sentences}</ul>{table if rows else ''}"
+        heads = "holdout run", "first log loss", "log loss kept", "after rounds of the training"
+        head = "".join(f"<th>{title}</th>" for title in heads)
+        return f"<ul>{sentences}</ul>" + (f"<table><tr>{head}</tr>{rows}</table>" if rows else "")
+
+    @property
+    def start(self) -> str:
+        """Where boosting starts, in words."""
+        return "zero" if self.init is None else f"the {self.init} model"
+
+    @property
+    def compared(self) -> str:
+        """What weak learners compare of categories, in words."""
+        return "rank of frequency" if self.encoding == "rank" else "target statistics"
+
+    @property
+    def learners(self) -> str:
+        """The weak learners, in words."""
+        return self.family.in_words(self.size)
 
     @property
     def curve(self) -> HoldoutCurve | None:
@@ -185,13 +206,23 @@ class Plan:
         if self.encoding != "rank":
             parts.append("target statistics")
         if self.family.get_params() != family.get_params():
-            parts.append(repr(self.family))
+            parts.append(self.learners)
         return ", ".join(parts)
 
     def without_calibrations(self) -> Plan:
         """Return what is worth keeping after a fit."""
         curves = {name: replace(one, calibrations=()) for name, one in self.curves.items()}
         return replace(self, curves=curves, path=None)
+
+    def lower_than(self, what: str, loss: float, other: Plan, other_loss: float) -> str:
+        """Return why this plan is taken and not another, which differs in `what`."""
+        names = {"init": "from", "encoding": "by", "family": "with"}
+        values = {"init": other.start, "encoding": other.compared, "family": other.learners}
+        other_way = f"{names[what]} {values[what]}"
+        if not isfinite(other_loss):
+            return f"a holdout run {other_way} found no weak learner"
+        reason = f"holdout log loss {loss:.3g}, against {other_loss:.3g} {other_way}"
+        return reason if loss <= other_loss else f"{reason}, which is not 1% lower"
 
     def because(self, name: str, reason: str, **changes) -> Plan:
         """Return the plan with `changes`, and the reason for what `name` decides."""

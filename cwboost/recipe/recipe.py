@@ -18,6 +18,7 @@ from cwboost.calibration.metrics import LOGLOSS
 from cwboost.conformity import MOST_KEPT, Conformity
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_models import resolve_init
+from cwboost.families.sealing.pricer import candidates_of
 from cwboost.recipe import constants as at
 from cwboost.recipe.holdout import HoldoutRun
 from cwboost.recipe.initial import Start
@@ -27,6 +28,8 @@ from cwboost.recipe.plan import Calibration, HoldoutCurve, Plan
 from cwboost.support.clock import Clock
 from cwboost.support.samples import spaced_by_weight
 from cwboost.support.warnings import warn_caller
+
+FITTED = "that of the fitted model"
 
 
 def decide(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
@@ -44,7 +47,8 @@ def decide(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
         plan = with_C(parameters, bench, start, plan, clock.part(at.SHARE_OF_TIME))
     if bench.has_validation:
         if fits_scale:
-            plan = plan.because("scale", "after training the most likely on the held-out examples")
+            why = "the held-out rows choose the factor anew after training"
+            plan = plan.because("scale", why)
         return start, replace(plan, metric=LOGLOSS) if chooses_rounds else plan
     if not chooses_rounds and not (fits_scale and stagewise and plan.n_rounds >= at.FEWEST_ROUNDS):
         return start, plan
@@ -61,7 +65,8 @@ def decide(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     curve = holdout_curve(bench, start, plan, chooses_rounds, for_runs)
     if curve is None:
         if chooses_rounds:
-            why, few = "nothing that could be left out measures more", at.FEWEST_ROUNDS
+            left = "no row can" if for_runs.left > 0 else "there is no time to"
+            why, few = f"{left} be left out to choose the number", at.FEWEST_ROUNDS
             plan = plan.because("n_rounds", why, n_rounds=min(plan.n_rounds, few))
         return start, plan
     name = plan.name(parameters.family)
@@ -73,89 +78,95 @@ def decide(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     if not fits_scale:
         return start, plan
     (likely,) = plan.curve.at([plan.curve.kept_length])
-    return start, plan.because("scale", "most likely on the examples left out", scale=likely.scale)
+    return start, plan.because("scale", "the best factor for the rows left out", scale=likely.scale)
 
 
 def _first_plan(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     """Return what can be decided without a holdout run."""
     rate = parameters.settings.learning_rate
     if parameters.n_estimators is not None:
-        n_rounds, why = parameters.n_estimators, "given"
+        n_rounds, why = parameters.n_estimators, "as given"
     elif parameters.settings.stagewise:
-        n_rounds, why = ceil(at.MOST_LENGTH / rate), f"{at.MOST_LENGTH:g} / learning_rate"
+        n_rounds = ceil(at.MOST_LENGTH / rate)
+        why = f"their learning rates may sum up to {at.MOST_LENGTH:g}"
     else:
         n_rounds = at.PATH_ROUNDS if parameters.chooses_C else at.ROUNDS
-        why = "the default of total correction"
-    scale, why_scale = parameters.probability_scale, "given"
+        why = "the default of correction='total'"
+    scale, why_scale = parameters.probability_scale, "as given"
     if scale is None:
-        scale, why_scale = LOSS_SCALE, "the inverse of the loss"
+        scale, why_scale = LOSS_SCALE, "the factor that the loss of training implies"
     start, why_init = _first_start(parameters, bench, clock)
     encoding, why_encoding = _first_encoding(parameters, bench)
+    family, why_family = _first_family(parameters, bench)
+    reasons = {"init": why_init, "encoding": why_encoding, "family": why_family}
+    reasons |= {"n_rounds": why, "scale": why_scale}
     plan = Plan(
-        family=_first_family(parameters, bench),
+        family=family,
+        size=bench.size,
         n_rounds=n_rounds,
         learning_rate=rate,
         scale=scale,
         init=None if start.base is None else start.base.model.name,
         encoding=encoding,
         metric=parameters.early_stopping,
-        reasons={
-            "n_rounds": why,
-            "scale": why_scale,
-            "init": why_init,
-            "family": "given",
-            "encoding": why_encoding,
-        },
+        reasons={name: reason for name, reason in reasons.items() if reason},
     )
     return start, plan
 
 
-def _first_family(parameters: Parameters, bench) -> WeakLearnerFamily:
-    """Return the family of the parameters, or its candidate that the training goes on with."""
+def _first_family(parameters: Parameters, bench) -> tuple[WeakLearnerFamily, str]:
+    """Return the family of the parameters, or its candidate that training goes on with, and why."""
+    given = parameters.family
     if bench.previous is None:
-        return parameters.family
+        return given, "nothing else was tried"
     before = bench.previous.schema.family.get_params()
-    return next((one for one in bench.candidates if one.get_params() == before), parameters.family)
+    for candidate in candidates_of(given, bench.size):
+        if candidate.get_params() == before:
+            return candidate, FITTED
+    return given, "as given"
 
 
 def _first_encoding(parameters: Parameters, bench) -> tuple[str, str]:
-    """Return how categories are compared, and why."""
+    """Return how categories are compared, and why; without a reason if it is the only way."""
     if bench.previous is not None:
         has_statistics = bench.previous.model.statistics is not None
-        return "target" if has_statistics else "rank", "that of the fitted model"
+        return ("target", FITTED) if has_statistics else ("rank", FITTED * bench.has_statistics)
     if not bench.has_statistics:
-        return "rank", "no column has target statistics"
+        return "rank", ""
     if parameters.category_encoding is None:
-        return "rank", "the default"
-    return parameters.category_encoding, "given"
+        return "rank", "no holdout run chose"
+    return parameters.category_encoding, "as given"
 
 
 def _first_start(parameters: Parameters, bench, clock: Clock) -> tuple[Start, str]:
     """Return the start to try first, and why."""
     if bench.previous is not None:
-        return bench.start(None), "that of the fitted model"
+        return bench.start(None), FITTED
     if not parameters.chooses_init:
         return _given_start(parameters, bench)
     if parameters.constraints:
         return Start(), f"an init model would not keep {' and '.join(parameters.constraints)}"
     if not parameters.settings.stagewise:
-        return Start(), "the method of the paper, correction='total', starts from zero"
+        return Start(), "correction='total' uses no init model by default"
     if clock.left <= 0:
-        return Start(), "the time limit is past"
+        return Start(), "the time limit has passed"
     if bench.n_examples < at.FEWEST:
-        return Start(), f"there are fewer than {at.FEWEST} examples"
+        return Start(), f"there are fewer than {at.FEWEST} rows"
     model = resolve_init(at.DEFAULT_INIT)
     began = clock.seconds
     loss, of_shares = bench.init_loss(model, at.SAMPLE)
     if not isfinite(loss):
-        return Start(), f"{at.DEFAULT_INIT!r} cannot be fitted to these examples"
-    needed = (clock.seconds - began) * max(1.0, bench.n_examples / at.SAMPLE)
-    if needed > at.SHARE_OF_TIME * clock.left:
-        return Start(), f"the init model would take about {needed:.2g} of {clock.left:.2g} seconds"
-    reason = (
-        f"on a sample, {at.DEFAULT_INIT!r} has log loss {loss:.4g}, class shares {of_shares:.4g}"
-    )
+        return Start(), f"the {model.name} model does not suit these columns and classes"
+    needed, left = (clock.seconds - began) * max(1.0, bench.n_examples / at.SAMPLE), clock.left
+    if needed > at.SHARE_OF_TIME * left:
+        seconds = f"{needed:.2g} seconds, more than half of the {max(0.0, left):.2g} left"
+        return Start(), f"the {model.name} model would take about {seconds}"
     is_worth_it = loss < at.MOST_LOSS_LEFT * of_shares
+    reason = (
+        f"on a sample, the {model.name} model has log loss {loss:.3g}, "
+        f"{'less' if is_worth_it else 'not less'} than half of that of the class frequencies, "
+        f"{of_shares:.3g}"
+    )
     return (bench.start(model) if is_worth_it else Start()), reason
 
 
@@ -163,7 +174,7 @@ def _given_start(parameters: Parameters, bench) -> tuple[Start, str]:
     """Return the start from the init model that the user named, and why."""
     model = resolve_init(parameters.init)
     if model is None:
-        return Start(), "given"
+        return Start(), "as given"
     if parameters.constraints:
         raise ValueError(
             f"init must be 'auto' or None with {' and '.join(parameters.constraints)}, since an "
@@ -171,7 +182,7 @@ def _given_start(parameters: Parameters, bench) -> tuple[Start, str]:
         )
     start = bench.start(model)
     if start.base is not None:
-        return start, "given"
+        return start, "as given"
     why = f"init={parameters.init!r} cannot be fitted to these examples"
     warn_caller(f"{why}: boosting starts from zero, as with init=None")
     return start, why
@@ -190,7 +201,7 @@ def _race(
     changes: dict[str, Sequence[Any]] = {
         "encoding": ["target"] if chooses_encoding else [],
         "init": [None] if parameters.chooses_init and start.base is not None else [],
-        "family": bench.candidates,
+        "family": candidates_of(plan.family, bench.size),
     }
     for what, values in changes.items():
         for value in values:
@@ -201,10 +212,12 @@ def _race(
             if curve is None or curve.is_cut:
                 return start, plan
             name = challenger.name(parameters.family)
-            reason = f"holdout log loss {goal:.4g}, {curve.kept_loss:.4g} with {name}"
             curves = {**plan.curves, name: curve}
             if curve.kept_loss < (1.0 - at.LEAST_GAIN) * goal:
+                reason = challenger.lower_than(what, curve.kept_loss, plan, goal)
                 start, plan = own, replace(challenger, leader=name)
+            else:
+                reason = plan.lower_than(what, goal, challenger, curve.kept_loss)
             plan = plan.because(what, reason, curves=curves)
     return start, plan
 
@@ -217,13 +230,17 @@ def _with_rounds(plan: Plan, may_change_steps: bool, seconds_left: float) -> Pla
     """
     curve, rate = plan.curve, plan.learning_rate
     best = n_rounds = max(1, min(plan.n_rounds, round(curve.kept_length / rate)))
-    what = "the time limit cut the holdout run" if curve.is_cut else "lowest holdout log loss"
-    reason = f"{what} after {best} rounds of learning rate {rate:g}"
+    reason = f"holdout log loss is {curve.kept_loss:.3g} after {best} rounds of {rate:g}"
+    reason += ", when the time limit ended the run" if curve.is_cut else " and hardly falls later"
     if may_change_steps:
         n_rounds = max(best, min(at.ENOUGH_ROUNDS, at.MOST_TIMES * best))
         fewest = ceil(best * rate / at.LONGEST_STEP)
         n_rounds = max(fewest, int(min(n_rounds, seconds_left / curve.seconds)))
         rate *= best / n_rounds
+        if n_rounds > best:
+            reason += "; more, smaller steps of the same sum average out noise"
+        elif n_rounds < best:
+            reason += "; the time limit allows fewer, longer steps of the same sum"
     return plan.because("n_rounds", reason, n_rounds=n_rounds, learning_rate=rate)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,7 +13,6 @@ from cwboost.calibration.calibration import LeftOut
 from cwboost.calibration.scores import HeldOutScores, held_out_scores
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
-from cwboost.families.sealing.pricer import candidates_of
 from cwboost.families.sealing.sample import Sample
 from cwboost.input.checks import generator_of
 from cwboost.input.constraints import read_constraints
@@ -92,8 +91,8 @@ class OneMachine(Bench):
         return len(self._examples.y)
 
     @property
-    def candidates(self) -> Sequence[WeakLearnerFamily]:
-        return candidates_of(self._parameters.family, effective_size(self._examples.row_weight))
+    def size(self) -> float:
+        return effective_size(self._examples.row_weight)
 
     @property
     def has_statistics(self) -> bool:

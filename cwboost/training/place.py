@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -105,8 +104,8 @@ class Bench(Place):
 
     @property
     @abstractmethod
-    def candidates(self) -> Sequence[WeakLearnerFamily]:
-        """Families that training may take in place of that of the parameters."""
+    def size(self) -> float:
+        """Number of training examples of equal weight that these are worth."""
 
     @property
     @abstractmethod

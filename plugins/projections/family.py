@@ -57,6 +57,9 @@ class ProjectionFamily(cwboost.DerivedFeatureFamily):
     def __init__(self, n_projections=100):
         self.n_projections = n_projections
 
+    def in_words(self, size):
+        return "thresholds on random directions"
+
     def check_parameters(self, n_features):
         n = self.n_projections
         if isinstance(n, bool) or not isinstance(n, Integral):

@@ -66,6 +66,9 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             return MonotonicStumpPricer(X, context, n_drawn)
         return StumpPricer(X, context, n_drawn)
 
+    def in_words(self, size):
+        return "stumps"
+
     def describe(self, X):
         return FeatureSketch.of(X, 4 * self._checked_bins())
 

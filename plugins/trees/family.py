@@ -159,6 +159,10 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             return ()
         return (clone(self).set_params(max_depth=depth),)
 
+    def in_words(self, size):
+        depth = self._depth(size)
+        return "trees of any depth" if depth == NO_LIMIT else f"trees of depth {depth}"
+
     @property
     def asks_once(self):
         return self.max_depth == 1

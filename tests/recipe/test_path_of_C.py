@@ -63,10 +63,10 @@ def test_the_path_that_ends_lower_encodes_the_categories():
     assert path["target"].min() < 0.95 * path["rank"].min()
     np.testing.assert_array_equal(path["auto"], path["target"])
     assert reason["auto"] == (
-        f"holdout log loss {path['target'].min():.4g} with target statistics, "
-        f"{path['rank'].min():.4g} with ranks"
+        f"holdout log loss {path['target'].min():.3g}, against {path['rank'].min():.3g} by rank of "
+        "frequency"
     )
-    assert reason["rank"] == reason["target"] == "given"
+    assert reason["rank"] == reason["target"] == "as given"
 
 
 def test_every_value_of_C_ends_close_to_its_optimum(fitted):

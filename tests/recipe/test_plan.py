@@ -1,9 +1,13 @@
 """What a fit has decided, in words."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier
+from cwboost import CWBoostClassifier, TreeFamily
+from cwboost.datasets import load_vowel
 
 FITS = {
     "default": {},
@@ -37,8 +41,40 @@ def test_the_plan_shows_what_was_tried_and_what_the_data_rule_out():
     assert plan.leader == min(plan.curves, key=lambda name: plan.curves[name].kept_loss)
     assert plan.curve is plan.curves[plan.leader] and plan.leader.startswith(plan.init or "zero")
     assert all(one.calibrations == () for one in plan.curves.values())
-    assert set(plan.reasons) == {"encoding", "family", "init", "n_rounds", "scale"}
+    assert set(plan.reasons) == {"family", "init", "n_rounds", "scale"}
     few = CWBoostClassifier(random_state=0).fit(X[::3], y[::3])
-    assert few.plan_.reasons["init"] == "there are fewer than 100 examples"
+    assert few.plan_.reasons["init"] == "there are fewer than 100 rows"
     given = CWBoostClassifier(init=None, n_estimators=3).fit(X, y, X_val=X, y_val=y)
-    assert "held-out examples" in given.plan_.reasons["scale"]
+    assert "held-out rows" in given.plan_.reasons["scale"]
+
+
+def test_the_reason_of_a_choice_has_its_loss_first_and_what_it_was_compared_with():
+    X, y = load_vowel(subset="train", return_X_y=True)
+    plan = CWBoostClassifier(random_state=0).fit(X, y).plan_
+    shallow, zero, deep = (
+        f"{plan.curves[name].kept_loss:.3g}"
+        for name in ("kernel", "zero", "kernel, trees of depth 9")
+    )
+    starts, learners, *_ = plan.sentences()
+    assert starts == (
+        f"Boosting starts from the kernel model: holdout log loss {shallow}, against {zero} "
+        "from zero."
+    )
+    assert plan.leader == "kernel, trees of depth 9"
+    assert learners == (
+        f"Weak learners are trees of depth 9: holdout log loss {deep}, against {shallow} with "
+        "trees of depth 5."
+    )
+
+
+def test_what_a_reason_says_of_losses():
+    given = CWBoostClassifier(TreeFamily(max_depth=3), n_estimators=2, init=None)
+    plan = given.fit(*load_iris(return_X_y=True)).plan_
+    other = replace(plan, family=TreeFamily(max_depth=None), encoding="target", init="own")
+    assert plan.lower_than("init", 0.5, other, 0.6).endswith("0.5, against 0.6 from the own model")
+    assert other.lower_than("init", 0.5, plan, 0.6).endswith("from zero")
+    close = plan.lower_than("family", 0.5, other, 0.499)
+    assert close.endswith("against 0.499 with trees of any depth, which is not 1% lower")
+    nothing = plan.lower_than("encoding", 0.5, other, np.inf)
+    assert nothing == "a holdout run by target statistics found no weak learner"
+    assert other.name(plan.family) == "own, target statistics, trees of any depth"

@@ -223,8 +223,8 @@ def test_the_data_choose_the_depth():
     noise, steps = rng.integers(0, 2, 1500), np.floor(5 * X[:, :2]).sum(axis=1).astype(int) % 2
     deep, shallow = (default(init=None).fit(X, y) for y in (steps, noise))
     assert (deep.family_.max_depth, shallow.family_.max_depth) == (9, "auto")
-    assert "with zero, TreeFamily(max_depth=9)" in deep.plan_.reasons["family"]
-    assert "with zero, TreeFamily(max_depth=9)" in shallow.plan_.reasons["family"]
+    assert deep.plan_.reasons["family"].endswith("with trees of depth 5")
+    assert "with trees of depth 9" in shallow.plan_.reasons["family"]
     found = {"n_estimators": deep.n_iter_, "learning_rate": deep.learning_rate_}
     same(deep, default(weak_learner=TreeFamily(9), init=None, **found).fit(X, steps), X)
     # Only with the number of rounds; a training that goes on keeps it.
@@ -246,7 +246,7 @@ def test_the_data_choose_how_categories_are_compared():
         assert plan.encoding == encoding and {"zero", "zero, target statistics"} <= set(plan.curves)
         assert plan.leader in plan.curves and "holdout log loss" in plan.reasons["encoding"]
     given = default(init=None, categorical_features=[0], category_encoding="rank").fit(X, y)
-    assert given.plan_.encoding == "rank" and given.plan_.reasons["encoding"] == "given"
+    assert given.plan_.encoding == "rank" and given.plan_.reasons["encoding"] == "as given"
 
 
 def test_a_candidate_that_falls_too_slowly_ends_early():

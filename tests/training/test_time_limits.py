@@ -76,4 +76,4 @@ def test_an_init_model_that_takes_too_long_is_left_out(ticks, limit, taken, monk
     monkeypatch.setattr(OneMachine, "init_loss", slow)
     clf = CWBoostClassifier("tree", random_state=0, callbacks=[TimeLimit(limit)])
     reason = clf.fit(X[TRAIN], Y[TRAIN]).plan_.reasons["init"]
-    assert ("would take about 1 of 0.9 seconds" in reason) == (not taken)
+    assert ("about 1 seconds, more than half of the 0.9 left" in reason) == (not taken)

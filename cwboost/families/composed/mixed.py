@@ -112,6 +112,9 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         # The best learner is chosen per class: none is shared, even if all families could.
         return Capabilities(**common | {"divides": False})
 
+    def in_words(self, size: float) -> str:
+        return " or ".join(member.in_words(size) for member in self.members())
+
     def bind(self, X: Matrix, context: BindContext) -> MixedPricer:
         members = self.members()
         pricers = [bind_family(member, X, context) for member in members]
