@@ -36,7 +36,8 @@ print("rows by class:", y.value_counts().to_dict())
 # Training
 # --------
 # Columns of text are declared as categories. Gaps need no attention, and neither do parameters. A
-# quarter of the rows is kept for the end; no decision is made on it.
+# quarter of the rows is kept for the end, and decides nothing. ``plan_`` shows what the training
+# rows have decided.
 from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier
@@ -44,7 +45,7 @@ from cwboost import CWBoostClassifier
 X_train, X_test, y_train, y_test = train_test_split(data, y, stratify=y, random_state=0)
 clf = CWBoostClassifier(categorical_features=names, random_state=0)
 clf.fit(X_train, y_train)
-print("rounds chosen:", clf.n_iter_)
+print(clf.plan_)
 
 # %%
 # How good is it?

@@ -2,8 +2,8 @@
 A first model
 =============
 
-Train on pen-written digits, look at the loss round by round, and see which digits are taken for
-which.
+Train on pen-written digits, look at the loss round by round, and see which digits the model
+confuses.
 """
 
 # %%
@@ -20,11 +20,11 @@ X_train, X_test, y_train, y_test = train_test_split(
 )
 
 # %%
-# The classifier has the interface of scikit-learn. Without a setting, it chooses the model that
-# boosting starts from and the number of rounds on rows that it holds out itself.
+# The classifier has the interface of scikit-learn. What no parameter sets, it chooses on rows that
+# it holds out itself; ``plan_`` shows what, and why.
 clf = CWBoostClassifier(random_state=0).fit(X_train, y_train)
 print(f"test accuracy {clf.score(X_test, y_test):.1%} after {clf.n_iter_} rounds")
-print("starts from a kernel model:", clf.init_ is not None)
+print(clf.plan_)
 
 # %%
 # The loss on the test rows, had training stopped after fewer rounds.

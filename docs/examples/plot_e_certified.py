@@ -24,12 +24,12 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 # With stumps and total correction, the data choose C, and with it the number of coefficients: a
 # holdout run goes from few to many, and the log loss of the rows left out decides.
 clf = CWBoostClassifier("stump", correction="total", random_state=0).fit(X_train, y_train)
-print(clf.plan_.reasons["C"])
+print(clf.plan_)
 plot_path(clf)
 
 # %%
-# The proof: a bound on the objective over *all* models of stumps, of any size. It says that the
-# training found what there is to find, at this C, on these rows; it says nothing of new rows.
+# The proof: a bound on the objective over *all* models of stumps, of any size. At this C, on these
+# rows, no other one is much better. It proves nothing about new rows.
 history = clf.history_
 gap = history["gap"][-1] / history["objective"][-1]
 print(
@@ -48,8 +48,8 @@ for name, model in {"best": clf, "one_se": small}.items():
     )
 
 # %%
-# The whole model as a table. A patient has one row of every feature; the sum of the points gives
-# the probability. Whole points cost little.
+# The whole model as a table. Of every feature, one row applies to a patient; the sum of their
+# points gives the probability. Whole points cost little.
 card = small.scorecard()
 whole = card.rounded(points_to_double=5)
 print(whole)
