@@ -12,8 +12,8 @@ from distributed.protocol.pickle import dumps, loads
 
 from cwboost.dask.crew import Crew, PartitionsLost
 from cwboost.dask.host import Host
-from cwboost.dask.input.chunks import Chunk
-from cwboost.dask.input.collections import started
+from cwboost.dask.input.chunks import Chunk, Source
+from cwboost.dask.input.collections import evenly, rests_on, started
 from cwboost.dask.one_worker import Job, Progress, WorkerFit
 from cwboost.families.partitioned import Tasks
 from cwboost.families.sealing.faults import add_note
@@ -36,6 +36,9 @@ PATIENCE_SECONDS = 45.0
 SHARE = 0.25
 """Data that take at most this share of a worker's memory may be trained on there as a whole: at its
 peak, a fit takes three times as much."""
+
+HELD = 0.4
+"""Data that may take more than this share of the memory of all workers are read in passes."""
 
 SMALL = 2**24
 """Bytes of data below which messages take longer than a round, if a round asks few questions."""
@@ -72,7 +75,7 @@ class RemoteHost(Host):
 
     def train(self, job: Job) -> None:
         """Begin a fit on the examples of all partitions."""
-        self.fit = WorkerFit(self.chunks, job, self.n_threads)
+        self.fit = WorkerFit(self.sources, job, self.n_threads)
 
     def ask_fit(self, method, *arguments):
         """Return the result of a method of the fit."""
@@ -87,17 +90,27 @@ class ActorCrew(Crew):
     are Delayed, and brought to the present state by repeating the logged operations.
 
     If all data fit on one worker, that one gets all partitions, and `place` is the reason. With
-    `asks_once`, only small data do. `packages` are the distributions that all workers need.
+    `asks_once`, only small data do. `packages` are the distributions that all workers need, and
+    the data take at most `n_bytes`, NaN if this is unknown.
     """
 
-    def __init__(self, client: Client, sources, asks_once: bool = True, packages=("cwboost",)):
+    def __init__(
+        self,
+        client: Client,
+        sources,
+        asks_once: bool = True,
+        packages=("cwboost",),
+        n_bytes: float = 0.0,
+    ):
         super().__init__()
+        self._n_bytes = n_bytes
         self.client, self._packages = client, list(packages)
         self._checked: set[str] = set()  # addresses of workers that have the packages
         self.sources = list(sources)
         self.asks_once = asks_once
         self.place = ""
         self.is_whole: bool | None = None
+        self.is_streamed = False
         self.n_losses = 0
         self._prepared: tuple | None = None
         self._n_rounds = 0
@@ -107,7 +120,18 @@ class ActorCrew(Crew):
         self._was_direct = client.direct_to_workers
 
     def start(self) -> None:
-        """Let the workers compute the sources of the partitions and hold them."""
+        """Let the workers compute the sources of the partitions and hold them.
+
+        If these would take too much memory, they compute one after the other in several passes.
+        """
+        if not self._n_bytes <= self._room() and self.sources:
+            place, n = len(self.sources) // 2, len(self.sources)
+            if not rests_on(self._tasks([place]).values(), self.client.futures):
+                self._chunks = self._computed([place])
+                n_bytes = n * sum(self.client.nbytes([self._chunks[place].key]).values())
+                self._release_chunks()
+                self.is_streamed = n_bytes > self._room()
+                self.place = f"{n} partitions hold about {n_bytes:,} bytes of data, read in passes"
         self._place(range(len(self.sources)))
         self._prefer_direct()
 
@@ -264,13 +288,19 @@ class ActorCrew(Crew):
         """Compute the chunks of partitions and start an actor where each of them is."""
         missing, new = list(partitions), {}
         while missing:
-            # Before any wait for workers: an adaptive cluster starts some when tasks wait.
-            futures = self._computed(missing)
-            self._chunks.update(futures)
-            by_worker = self._by_worker(futures)
+            if self.is_streamed:
+                while not (numbers := self._numbers()):
+                    self._wait_for_worker()
+                given = {index: Source(self.sources[index]) for index in missing}
+                by_worker = evenly(missing, numbers)
+            else:
+                # Before any wait for workers: an adaptive cluster starts some when tasks wait.
+                given = self._computed(missing)
+                self._chunks.update(given)
+                by_worker = self._by_worker(given)
             missing = []
             for address, indices in by_worker.items():
-                actor = self._start(address, [futures[i] for i in indices])
+                actor = self._start(address, [given[i] for i in indices])
                 if actor is None:
                     self._count_losses(1)
                     missing += indices
@@ -282,11 +312,8 @@ class ActorCrew(Crew):
     def _computed(self, partitions) -> dict:
         """Return the finished futures of the chunks of partitions."""
         for _ in range(MOST_CANCELLED):
-            # New tasks every time: a key that the scheduler is about to forget may be cancelled.
-            make = dask.delayed(Chunk, pure=False)
-            tasks = {index: make(*self.sources[index]) for index in partitions}
             numbers = self._numbers()
-            futures = started(self.client, tasks, numbers)
+            futures = started(self.client, self._tasks(partitions), numbers)
             while any(future.status == "pending" for future in futures.values()):
                 try:
                     wait(list(futures.values()), timeout=LOOK_SECONDS)
@@ -313,6 +340,16 @@ class ActorCrew(Crew):
                     "lost with it"
                 )
         return futures
+
+    def _tasks(self, partitions) -> dict:
+        """Return new tasks: a key that the scheduler is about to forget may be cancelled."""
+        make = dask.delayed(Chunk, pure=False)
+        return {index: make(*self.sources[index]) for index in partitions}
+
+    def _room(self) -> float:
+        """Return the bytes of data that the workers hold."""
+        limits = [worker["memory_limit"] or np.inf for worker in self._workers().values()]
+        return HELD * sum(limits)
 
     def _numbers(self) -> dict:
         """Return the number of partitions of every worker, by its address."""

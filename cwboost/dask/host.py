@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.calibration.scores import HeldOutScores
-from cwboost.dask.input.chunks import Chunk, checked, named
+from cwboost.dask.input.chunks import Chunk, Source, checked, named
 from cwboost.dask.input.encoding import Encoding
 from cwboost.dask.partition import HeldOutPartition, Partition, given_before
 from cwboost.ensemble.model import Ensemble
@@ -89,10 +89,10 @@ class Setup:
 
 
 class Host:
-    """The partitions of one worker."""
+    """The partitions of one worker, whose sources are chunks, or a `Source` of each."""
 
-    def __init__(self, chunks, n_threads=1):
-        self.chunks = {chunk.index: chunk for chunk in chunks}
+    def __init__(self, sources, n_threads=1):
+        self.sources = {source.index: source for source in sources}
         self.n_threads = n_threads
         self.partitions: dict[int, Partition] = {}
         self.held_out: dict[int, HeldOutPartition] = {}
@@ -104,33 +104,45 @@ class Host:
         The chunks are checked before, if there is an encoding.
         """
         found = {}
-        for index, chunk in self.chunks.items():
-            with named(index, chunk.role):
-                if encoding is not None:
-                    self.chunks[index] = chunk = checked(chunk, encoding)
-                result = found_in(chunk, *arguments)
+        for index, source in self.sources.items():
+            with named(index, source.role):
+                result = found_in(self._chunk(index, encoding), *arguments)
             if result is not None:
                 found[index] = result
             return_memory()
         return found
 
+    def _chunk(self, index: int, encoding: Encoding | None) -> Chunk:
+        """Return a chunk, checked if there is an encoding; keep it so, unless it is too large."""
+        source = self.sources[index]
+        chunk = source() if isinstance(source, Source) else source
+        if encoding is not None:
+            chunk = checked(chunk, encoding)
+        if source is not chunk and not isinstance(source, Source):
+            self.sources[index] = chunk
+        return chunk
+
     def bind(self, setup: Setup) -> None:
         """Prepare every partition and let go of its source."""
         self.coordinator = setup.coordinator
-        for index in sorted(self.chunks):
-            role = self.chunks[index].role
+        for index in sorted(self.sources):
+            role = self.sources[index].role
             with named(index, role):
-                if not self.chunks[index].n_rows:
-                    del self.chunks[index]
-                elif role == "training":
+                if role == "training":
                     self._bind_training(index, setup)
                 else:
-                    self._bind_held_out(checked(self.chunks.pop(index), setup.encoding), setup)
+                    self._bind_held_out(self._taken(index, setup), setup)
             return_memory()
+
+    def _taken(self, index: int, setup: Setup) -> Chunk:
+        """Return a checked chunk, and let go of its source."""
+        chunk = self._chunk(index, setup.encoding)
+        del self.sources[index]
+        return chunk
 
     def _bind_training(self, index: int, setup: Setup) -> None:
         """Prepare a partition; no array of its source is kept longer than it is needed."""
-        X, counts, weight = self._sorted(self.chunks.pop(index), setup)
+        X, counts, weight = self._sorted(self._taken(index, setup), setup)
         if X is None:
             return
         base = setup.base_of(X, index, self.n_threads)
@@ -149,10 +161,9 @@ class Host:
 
     def _sorted(self, chunk: Chunk, setup: Setup) -> tuple:
         """Return features, counts and weights of a partition, sorted by class, or None of each."""
-        chunk = checked(chunk, setup.encoding)
-        rows, label, weight = setup.used_rows(chunk)
-        if not len(rows):
+        if chunk.index not in setup.counts or not setup.counts[chunk.index].any():
             return None, None, None
+        rows, label, weight = setup.used_rows(chunk)
         counts = np.bincount(label, minlength=len(setup.classes))
         X = chunk.X
         if len(rows) < chunk.n_rows or (rows[1:] < rows[:-1]).any():
@@ -161,6 +172,8 @@ class Host:
         return X, counts, weight
 
     def _bind_held_out(self, chunk: Chunk, setup: Setup) -> None:
+        if not chunk.n_rows:
+            return
         X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X
         scores = HeldOutScores(
             X,

@@ -11,7 +11,7 @@ from cwboost.dask.crew import Crew
 from cwboost.dask.host import Setup
 from cwboost.dask.input.chunks import Chunk, joined
 from cwboost.dask.listing import Listing
-from cwboost.families.sealing.sample import N_CHECKED_ROWS, Sample
+from cwboost.families.sealing.sample import Sample
 from cwboost.input.examples import Examples, GivenRows
 from cwboost.input.splits import N_FOLDS
 from cwboost.support.samples import evenly_spaced
@@ -76,10 +76,8 @@ def shared_examples(crew: Crew, setup: Setup, found: Listing | None) -> SharedEx
     return SharedExamples(examples, {index: part.rows for index, part in parts.items()})
 
 
-def sample_of_partitions(crew: Crew, setup: Setup) -> Sample:
-    """Return examples on which learners are checked and importances computed."""
-    chosen = evenly_spaced(setup.n_total, N_CHECKED_ROWS)
-    parts = crew.collect(examples_of, setup.encoding, setup, chosen).values()
+def sample_of(parts) -> Sample:
+    """Return examples of all partitions as one sample."""
     order = np.argsort(np.concatenate([part.places for part in parts]))
     weight = np.concatenate([part.weight for part in parts])[order]
     return Sample(joined([part.X for part in parts])[order], weight=weight)

@@ -16,20 +16,14 @@ from cwboost.calibration.calibration import LeftOut
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import PartitionedSets, left_out_master
 from cwboost.dask.host import Setup
-from cwboost.dask.initial import SharedExamples, sample_of_partitions, shared_examples
+from cwboost.dask.initial import SharedExamples, sample_of, shared_examples
 from cwboost.dask.input.chunks import report
-from cwboost.dask.input.collections import sources
+from cwboost.dask.input.collections import most_bytes, sources
 from cwboost.dask.input.encoding import columns_of
 from cwboost.dask.listing import listing, splits
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.one_worker import Job, following_runner
-from cwboost.dask.problem import (
-    coordinator_of,
-    description,
-    digest,
-    shared_encoding,
-    shared_problem,
-)
+from cwboost.dask.problem import coordinator_of, described, shared_encoding, shared_problem
 from cwboost.dask.training import (
     PartitionedColumnGeneration,
     PartitionedLeafBoosting,
@@ -80,14 +74,14 @@ def place_of(
     tasks = sources(X, y, weight, "training", groups=arguments.groups)
     n_training = len(tasks)
     roles = {_role(name): name for name in arguments.held_out()}
-    for name, (X, y, weight) in arguments.held_out().items():
-        tasks += sources(X, y, weight, _role(name), names_of_set(name), first=len(tasks))
+    for name, held_out in arguments.held_out().items():
+        tasks += sources(*held_out, _role(name), names_of_set(name), first=len(tasks))
     family = parameters.family
     asks_once = isinstance(family, PartitionedFamily) and family.asks_once
     init = None if parameters.chooses_init else resolve_init(parameters.init)
     owners = (distribution_of(type(plugin)) for plugin in (*family.members(), init) if plugin)
     needed = {"cwboost", *(owner[0] for owner in owners if owner)}
-    crew = ActorCrew(client, tasks, asks_once, sorted(needed))
+    crew = ActorCrew(client, tasks, asks_once, sorted(needed), most_bytes(X))
     try:
         crew.start()
         if not crew.is_whole:
@@ -171,11 +165,12 @@ class Partitions(Bench):
         self._listed = listing(crew, setup) if has_groups else None
         if self._listed is not None:
             check_groups(self._listed.keys)
-        digests = [own for _, own in sorted(crew.collect(digest, setup.encoding, setup).items())]
-        self._checksum = zlib.crc32(np.array([own for _, own in digests]).tobytes())
-        self._setup = setup = replace(setup, size=size_of(parts for parts, _ in digests))
-        found = crew.collect(description, setup.encoding, setup, family)
-        self._coordinator_of = partial(coordinator_of, setup, found, self._schema, self._rng)
+        found = crew.collect(described, setup.encoding, setup, family)
+        sizes, checksums, descriptions, samples = zip(*(own for _, own in sorted(found.items())))
+        self._checksum = zlib.crc32(np.array(checksums).tobytes())
+        self._sample = sample_of(samples)
+        self._setup = setup = replace(setup, size=size_of(sizes))
+        self._coordinator_of = partial(coordinator_of, setup, descriptions, self._schema, self._rng)
 
     def close(self) -> None:
         self._crew.close()
@@ -289,7 +284,6 @@ class Partitions(Bench):
                 own_scores=own,
                 previous=previous,
             )
-            self._sample = sample_of_partitions(self._crew, self._setup)
             self._crew.bind(self._setup)
         self._crew.coordinator = coordinator
 

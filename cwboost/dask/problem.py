@@ -1,16 +1,21 @@
 """From the reports of all partitions to the problem they share."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from scipy import sparse
 
 from cwboost.dask.host import Setup
+from cwboost.dask.initial import PartitionExamples, examples_of
 from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.input.encoding import Encoding, check_columns, shared_categories
 from cwboost.families.contract import BindContext
 from cwboost.families.partitioned import Coordinator
+from cwboost.families.sealing.sample import N_CHECKED_ROWS
 from cwboost.input.categories import in_order_of
 from cwboost.input.examples import PRODUCT, check_classes, checksum_of, class_factors
 from cwboost.input.schema import InputSchema
+from cwboost.support.samples import evenly_spaced
 from cwboost.support.weights import check_total, parts_of_size
 
 
@@ -34,6 +39,7 @@ def shared_problem(reports, encoding, C, class_weight) -> Setup:
     of_partition = {
         index: _by_label([report], labels, "used")[kept] for index, report in reports.items()
     }
+    of_partition = {index: counts for index, counts in of_partition.items() if counts.any()}
     return Setup(
         coordinator=None,
         encoding=encoding,
@@ -47,30 +53,35 @@ def shared_problem(reports, encoding, C, class_weight) -> Setup:
     )
 
 
-def digest(chunk: Chunk, setup: Setup) -> tuple | None:
-    """Return parts of the effective size and a checksum of a training partition with examples."""
-    if chunk.index not in setup.counts:
-        return None
-    rows, label, _ = setup.used_rows(chunk)
-    if not len(rows):
-        return None
-    counts = np.bincount(label, minlength=len(setup.classes))
-    return parts_of_size(chunk.weights()[rows]), checksum_of(chunk.X, rows, counts)
+class Described(NamedTuple):
+    """A training partition with examples.
+
+    It has parts of the effective size, a checksum, what the family needs to know, and examples on
+    which learners are checked and importances computed.
+    """
+
+    size: tuple
+    checksum: int
+    description: Any
+    sample: PartitionExamples
 
 
-def description(chunk: Chunk, setup: Setup, family):
-    """Return what the family needs to know of a training partition that has examples."""
+def described(chunk: Chunk, setup: Setup, family) -> Described | None:
+    """Describe a training partition that has examples."""
     if chunk.index not in setup.counts:
         return None
-    used = setup.weights_of(chunk)[1] > 0
-    if not used.any():
-        return None
+    rows, _, _ = setup.used_rows(chunk)
     X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X
-    return family.describe(X if used.all() else X[used])
+    return Described(
+        parts_of_size(chunk.weights()[rows]),
+        checksum_of(chunk.X, rows, setup.counts[chunk.index]),
+        family.describe(X if len(rows) == chunk.n_rows else X[np.sort(rows)]),
+        examples_of(chunk, setup, evenly_spaced(setup.n_total, N_CHECKED_ROWS)),
+    )
 
 
 def coordinator_of(setup: Setup, descriptions, schema: InputSchema, rng, family) -> Coordinator:
-    """Return a family's coordinator of partitions with these descriptions, by index."""
+    """Return a family's coordinator of partitions with these descriptions."""
     counts = setup.class_counts
     context = BindContext(
         n_targets=family.capabilities.n_priced(len(counts)),
@@ -79,7 +90,7 @@ def coordinator_of(setup: Setup, descriptions, schema: InputSchema, rng, family)
         size=setup.size,
         **schema.facts(),
     )
-    return family.coordinator([own for _, own in sorted(descriptions.items())], context)
+    return family.coordinator(list(descriptions), context)
 
 
 def shared_encoding(

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import pickle
 import time
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -83,6 +84,40 @@ def test_sources_that_are_nowhere_yet_are_divided_evenly(client, is_held):
     places = [address for task in tasks for address in task.worker_restrictions or ()]
     assert sorted(places) == ([] if is_held else sorted(2 * list(set(places))))
     assert all(task.loose_restrictions for task in tasks) != is_held
+
+
+@pytest.mark.parametrize("place", ["partitions"], indirect=True, scope="module")
+@pytest.mark.parametrize("is_persisted", [False, True])
+@pytest.mark.parametrize("is_frame", [False, True])
+def test_blocks_of_data_larger_than_memory_are_there_one_at_a_time(
+    client, place, monkeypatch, is_frame, is_persisted
+):
+    """Persisted ones stay."""
+    dd = pytest.importorskip("dask.dataframe")
+    monkeypatch.setattr(actors, "HELD", 0.0)
+    BLOCKS.clear()
+    far = da.from_array(X, chunks=(40, 10)), da.from_array(Y, chunks=40)
+    seen = far[0].map_blocks(read, dtype=X.dtype, meta=np.empty((0, 0), X.dtype))
+    seen = seen.persist() if is_persisted else seen
+    given = (dd.from_dask_array(seen), dd.from_dask_array(far[1])) if is_frame else (seen, far[1])
+    model = DaskCWBoostClassifier(**PARAMETERS).fit(*given)
+    wanted = CWBoostClassifier(**PARAMETERS).fit(X, Y)
+    np.testing.assert_array_equal(model.to_local().predict(X), wanted.predict(X))
+    most = max(n_alive for _, n_alive in BLOCKS)
+    assert (most == 10) == (len(BLOCKS) == 10) == is_persisted
+    assert is_persisted or is_frame or most <= len(client.ncores())
+
+
+BLOCKS: list = []
+"""Weak references to blocks that were read, and how many of these were there, it included."""
+
+
+def read(block):
+    """Return a copy of a block, and note it."""
+    block = np.array(block)
+    gc.collect()
+    BLOCKS.append((weakref.ref(block), 1 + sum(other() is not None for other, _ in BLOCKS)))
+    return block
 
 
 def test_the_fitted_model_is_the_local_one(fitted, collections, tmp_path):

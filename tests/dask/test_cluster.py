@@ -17,7 +17,7 @@ pytest.importorskip("dask.array")
 import attack_cluster as faults
 
 from cwboost import CWBoostClassifier
-from cwboost.dask import DaskCWBoostClassifier
+from cwboost.dask import DaskCWBoostClassifier, actors
 from cwboost.dask.actors import ActorCrew
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("place")]
@@ -105,6 +105,16 @@ def test_a_lost_actor_is_a_loss_and_forgotten_though_it_is_referred_to(client):
             return
         sleep(0.01)
     raise AssertionError("the scheduler still knows the actor after 5 s")
+
+
+@on_partitions
+def test_data_larger_than_memory_are_read_again_with_the_same_bits(client, calm, monkeypatch):
+    """Also if a worker dies, whose partitions another one reads."""
+    monkeypatch.setattr(actors, "HELD", 0.0)
+    act = faults.AtRound(13, partial(faults.kill, client, faults.workers(client)[0]))
+    model = faults.made([act]).fit(*faults.collections())
+    assert model.plan_.reasons["place"].endswith("bytes of data, read in passes")
+    faults.assert_same_bits(calm, model)
 
 
 @on_partitions

@@ -14,13 +14,7 @@ from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import Chunk, report
 from cwboost.dask.input.encoding import columns_of
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import (
-    coordinator_of,
-    description,
-    digest,
-    shared_encoding,
-    shared_problem,
-)
+from cwboost.dask.problem import coordinator_of, described, shared_encoding, shared_problem
 from cwboost.dask.training import (
     PartitionedColumnGeneration,
     PartitionedLeafBoosting,
@@ -80,9 +74,10 @@ def train(
     encoding, schema = shared_encoding(found, categorical, family)
     reports = crew.collect(report, encoding, family)
     setup = shared_problem(reports, encoding, C, class_weight)
-    digests = crew.collect(digest, encoding, setup).values()
-    setup = replace(setup, size=size_of(parts for parts, _ in digests))
-    descriptions = crew.collect(description, encoding, setup, family)
+    found = crew.collect(described, encoding, setup, family)
+    found = [own for _, own in sorted(found.items())]
+    setup = replace(setup, size=size_of(own.size for own in found))
+    descriptions = [own.description for own in found]
     coordinator = coordinator_of(setup, descriptions, schema, rng, family)
     setup = replace(setup, coordinator=coordinator)
     crew.bind(setup)

@@ -3,8 +3,10 @@
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+import dask
 import numpy as np
 from dask.sizeof import sizeof
+from distributed.protocol.pickle import dumps, loads
 from scipy import sparse
 
 from cwboost.dask.input.encoding import Encoding
@@ -39,6 +41,18 @@ class Chunk:
 
     def __sizeof__(self) -> int:
         return sum(map(sizeof, (self.X, self.y, self.weight, self.groups)))
+
+
+class Source:
+    """A partition of data larger than memory: its chunk is computed again at every call."""
+
+    def __init__(self, arguments):
+        self.index, self.role, *_ = arguments
+        (culled,) = dask.optimize(dask.delayed(Chunk, pure=False)(*arguments))
+        self._pickled = dumps(culled)
+
+    def __call__(self) -> Chunk:
+        return loads(self._pickled).compute(scheduler="synchronous")
 
 
 @dataclass(frozen=True, eq=False)

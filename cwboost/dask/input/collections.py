@@ -1,5 +1,6 @@
 """Dask collections: checks, one task per partition, lazy predictions."""
 
+from collections import defaultdict
 from functools import partial
 
 import dask
@@ -42,6 +43,11 @@ def sources(
         else:
             blocks.append(_blocks(_aligned(name, value, names[0], rows, len(blocks[0]))))
     return [(first + k, role, *parts) for k, parts in enumerate(zip(*blocks))]
+
+
+def most_bytes(X) -> float:
+    """Return the bytes of X as a dense array, NaN if they are unknown."""
+    return X.nbytes if is_array(X) else np.nan
 
 
 def _chunks_of_rows(X):
@@ -99,22 +105,27 @@ def started(client, tasks, numbers) -> dict:
     Those whose data the cluster does not hold yet are divided among the workers evenly, given the
     numbers of partitions by address: Dask alone may give both of two to one worker.
     """
-    if not numbers or _rests_on(tasks.values(), client.futures):
+    if not numbers or rests_on(tasks.values(), client.futures):
         return dict(zip(tasks, client.compute(list(tasks.values()))))
-    numbers, own = dict(numbers), {address: [] for address in numbers}
-    for index in tasks:
-        least = min(numbers, key=numbers.get)
-        numbers[least] += 1
-        own[least].append(index)
     futures = {}
-    for address, indices in own.items():
+    for address, indices in evenly(tasks, numbers).items():
         mine = [tasks[index] for index in indices]
         there = client.compute(mine, workers=[address], allow_other_workers=True)
         futures.update(zip(indices, there))
     return {index: futures[index] for index in tasks}
 
 
-def _rests_on(tasks, held) -> bool:
+def evenly(partitions, numbers) -> dict:
+    """Return partitions by address, divided evenly, given the numbers that are there already."""
+    numbers, divided = dict(numbers), defaultdict(list)
+    for index in partitions:
+        least = min(numbers, key=numbers.get)
+        numbers[least] += 1
+        divided[least].append(index)
+    return divided
+
+
+def rests_on(tasks, held) -> bool:
     """Return whether the graphs of some Delayed have tasks that are, or need, one of these keys."""
     # Graphs share most of their layers.
     layers = {id(layer): layer for task in tasks for layer in task.dask.layers.values()}
