@@ -196,6 +196,10 @@ class ActorCrew(Crew):
             results += more
         return results
 
+    @property
+    def n_workers(self) -> int:
+        return len(self._actors)
+
     def share(self, question: Tasks) -> list:
         done: dict = {}
         dearest_first = np.argsort(question.costs)[::-1].tolist()

@@ -31,6 +31,11 @@ class Crew(ABC):
     def _on_all(self, method, *arguments) -> list:
         """Return the replies of every worker to a method of `Host`; a lost worker is replaced."""
 
+    @property
+    @abstractmethod
+    def n_workers(self) -> int:
+        """Number of workers that hold partitions."""
+
     @abstractmethod
     def share(self, question: Tasks) -> list:
         """Return the results of tasks, each done on one worker."""

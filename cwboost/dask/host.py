@@ -124,7 +124,7 @@ class Host:
 
     def bind(self, setup: Setup) -> None:
         """Prepare every partition and let go of its source."""
-        self.coordinator = setup.coordinator
+        self.coordinator, self.n_partitions = setup.coordinator, len(setup.counts)
         for index in sorted(self.sources):
             role = self.sources[index].role
             with named(index, role):
@@ -205,9 +205,12 @@ class Host:
             if hasattr(member, name):
                 with named(index, member.role):
                     results[index] = getattr(member, name)(*arguments)
-        if name != "price":
-            return results
-        return reduce(self.coordinator.merge, results.values()) if results else None
+        if name != "price" or not results:
+            return results if name != "price" else None
+        summary = reduce(self.coordinator.merge, results.values())
+        if len(results) < self.n_partitions:
+            return summary
+        return self.coordinator.complete(arguments[0], summary, self.n_threads)
 
 
 def return_memory() -> None:

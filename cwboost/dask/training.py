@@ -71,6 +71,7 @@ class PartitionedPricer:
 
     def _converse(self, conversation, scales, sample):
         """Put the questions of a conversation to all partitions; return its result."""
+        self.coordinator.n_workers = self.master.crew.n_workers
         question, measured = next(conversation), self.master.is_measured
         while True:
             if isinstance(question, Tasks):

@@ -158,9 +158,13 @@ class Coordinator(ABC):
     exact : bool, default=False
         True if `choose` returns, for every target, a learner of the greatest edge among those that
         `family_of_certificate` names. Only then has training a dual bound.
+    n_workers : int, default=1
+        Number of workers that hold partitions, set before a conversation: what it asks may depend
+        on that, and what it chooses may not.
     """
 
     exact: bool = False
+    n_workers: int = 1
 
     @abstractmethod
     def bind(self, X: Matrix, context: PartitionContext) -> PartitionPricer:
@@ -223,6 +227,13 @@ class Coordinator(ABC):
         The result must be exact, and the same in any order of merges.
         """
         return tuple(a + b for a, b in zip(one, other))
+
+    def complete(self, question, summary: tuple, n_threads: int) -> tuple:
+        """Return the answer to a question on a worker that holds all partitions; optional.
+
+        It is sent in place of the merged `summary`, and spares `Tasks` that need much of that.
+        """
+        return summary
 
 
 class PartitionedFamily(ABC):

@@ -36,6 +36,10 @@ class LocalCrew(Crew):
         self.hosts = [Host(chunks[k::n_workers], n_threads=1) for k in range(n_workers)]
         self.sent = self.received = 0
 
+    @property
+    def n_workers(self):
+        return len(self.hosts)
+
     def share(self, question):
         tasks = question.tasks
         dealt = pickle.loads(pickle.dumps(list(enumerate(tasks)), protocol=5))

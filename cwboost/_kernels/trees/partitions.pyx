@@ -213,13 +213,14 @@ cdef class GrowingTrees:
 
     While it `is_open`, `ask` names what it needs, which `search` and `join` take. `seeds` are
     those of the feature draws of each tree. The rows of a node, with weights, are asked for if they
-    take up to `fewest_bytes`; up to `most_bytes` at once, unless those of one node take more. The
-    settings are those of `TreeGrower`, with max_leaves 0.
+    take up to `fewest_bytes` and, sent here and back, no more than the sums that `n_workers` would
+    send for the nodes below; up to `most_bytes` at once, unless those of one node take more. One
+    worker sends no rows. The settings are those of `TreeGrower`, with max_leaves 0.
     """
 
     cdef Workspace space
     cdef Settings settings
-    cdef double fewest_bytes, most_bytes
+    cdef double fewest_bytes, most_bytes, bytes_of_sums
     cdef TreeBatch batch
     cdef Open *open  # the nodes of a level, at the places from `first` on
     cdef int64_t n_open, first
@@ -228,12 +229,16 @@ cdef class GrowingTrees:
     cdef object asked
 
     def __cinit__(self, bins, const uint64_t[::1] seeds, *, double fewest_bytes,
-                  double most_bytes, **settings):
+                  double most_bytes, int64_t n_workers=1, **settings):
         cdef int64_t t
         self.settings = settings
         self.fewest_bytes, self.most_bytes = fewest_bytes, most_bytes
         self.space = Workspace(bins, None, 1)
         self.space.use(&self.settings)
+        self.bytes_of_sums = INFINITY
+        if n_workers > 1:  # of a node
+            self.bytes_of_sums = n_workers * 2 * sizeof(double) * CWB_BINS * min(
+                self.settings.max_features, self.space.X.n_usable)
         self.batch = TreeBatch(seeds.shape[0])
         self.places, self.n_bytes = [], []
         self.n_open, self.first = seeds.shape[0], 0
@@ -309,7 +314,8 @@ cdef class GrowingTrees:
 
     cdef split(self, bint waits):
         """Split or close the open nodes that gain, unless some wait for features."""
-        cdef int64_t k, n = 0, n_searched = 0
+        cdef int64_t k, n = 0, n_searched = 0, n_levels
+        cdef double most
         cdef Open *own
         cdef Tree *tree
         cdef Node[2] children
@@ -324,7 +330,9 @@ cdef class GrowingTrees:
             tree = self.batch.trees + own.node.tree
             if own.node.split.gain < 0 or not may_split(&self.settings, &own.node):
                 continue
-            if own.n_bytes <= self.fewest_bytes and own.node.depth + 1 < self.settings.max_depth:
+            n_levels = self.settings.max_depth - own.node.depth
+            most = min(self.fewest_bytes, (2.0 ** (n_levels - 1) - 1) * self.bytes_of_sums)
+            if own.n_bytes <= most and n_levels > 1:
                 self.close(own, self.first + k)
                 continue
             if not split_node(&self.space.X, tree, &own.node, children):

@@ -202,9 +202,14 @@ class MixedCoordinator(Coordinator):
         name, *own = one
         return (name, *self.coordinators[name].merge(tuple(own), tuple(other[1:])))
 
+    def complete(self, question, summary, n_threads):
+        name, own = question
+        return (name, *self.coordinators[name].complete(own, summary[1:], n_threads))
+
     def choose(self, scales, rng):
         learners, edges = [], []
         for name in self.coordinators:
+            self.coordinators[name].n_workers = self.n_workers
             conversation = self.coordinators[name].choose(scales, rng)
             chosen = yield from _addressed(name, conversation)
             learners.append(MixedLearners.of(name, chosen.learners))

@@ -31,8 +31,8 @@ def features(kind, rng):
     return sp.csr_array(X * (rng.random(X.shape) < 0.3)) if kind == "sparse" else X
 
 
-def together(family, X, weights, known, divides=False):
-    """Price on three partitions, or divide their examples, as a cluster does.
+def together(family, X, weights, known, divides=False, n_workers=1):
+    """Price on three partitions, or divide their examples, as one worker or a cluster does.
 
     Return the result of the conversation, and outputs and cells on each partition.
     """
@@ -41,6 +41,7 @@ def together(family, X, weights, known, divides=False):
     if sp.issparse(X):
         blocks[0] = blocks[0].toarray()
     coordinator = family.coordinator([family.describe(block) for block in blocks], known)
+    coordinator.n_workers = n_workers
     scales = weight_scales(np.abs(weights).sum(axis=1))
     contexts = [PartitionContext(places=rows, n_total=N) for rows in parts]
     pricers = list(map(coordinator.bind, blocks, contexts))
@@ -59,19 +60,26 @@ def together(family, X, weights, known, divides=False):
             found = [(p.outputs(learners), p.cells(learners)) for p in pricers]
             return end.value, parts, found
         if isinstance(question, Tasks):
+            assert n_workers > 1
             answer = [task(coordinator) for task in question.tasks]
             continue
         replies = [pricer.summarise(own, question) for pricer, own in zip(pricers, given)]
         answer = coordinator.merge(coordinator.merge(*replies[:2]), replies[2])
+        if n_workers == 1:
+            answer = coordinator.complete(question, answer, n_threads=2)
 
 
 # Nodes are split by sums alone, by sums and rows in several messages, or by rows below the root.
+@pytest.mark.parametrize("n_workers", [1, 3])
 @pytest.mark.parametrize(("seed", "fewest"), [(0, 0), (1, 5_000), (2, 2**22)])
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("kind", ["numbers", "gaps", "sparse"])
-def test_trees_of_partitions_are_those_of_one_machine(monkeypatch, kind, settings, seed, fewest):
+def test_trees_of_partitions_are_those_of_one_machine(
+    monkeypatch, kind, settings, seed, fewest, n_workers
+):
     monkeypatch.setattr(tree_partitions, "FEWEST_BYTES", fewest)
     monkeypatch.setattr(tree_partitions, "MOST_BYTES", fewest)
+    monkeypatch.setattr(tree_partitions, "TASKS", 1)
     X = features(kind, np.random.default_rng(seed))
     weights = np.random.default_rng(seed).normal(size=(K, N)) ** 3
     family = TreeFamily(**settings)
@@ -79,7 +87,7 @@ def test_trees_of_partitions_are_those_of_one_machine(monkeypatch, kind, setting
     pricer = family.bind(X, one)
     alone = pricer.price(weights)
     with patch.object(tree_partitions, "grow_below", wraps=tree_partitions.grow_below) as rows:
-        chosen, parts, here = together(family, X, weights, many)
+        chosen, parts, here = together(family, X, weights, many, n_workers=n_workers)
     assert rows.called == (fewest > 0)
     assert len(alone.learners.trees.feature) > 3 * K
     np.testing.assert_equal(chosen.learners.arrays(), alone.learners.arrays())
@@ -88,7 +96,7 @@ def test_trees_of_partitions_are_those_of_one_machine(monkeypatch, kind, setting
     for rows, (packed, _) in zip(parts, here):
         assert np.array_equal(np.packbits(signed[rows], axis=0, bitorder="little").T, packed)
     division = pricer.divide(weights)
-    chosen, parts, here = together(family, X, weights, many, divides=True)
+    chosen, parts, here = together(family, X, weights, many, divides=True, n_workers=n_workers)
     np.testing.assert_equal(chosen.learners.arrays(), division.learners.arrays())
     assert chosen.n_cells == division.n_cells
     for rows, (_, cells) in zip(parts, here):
