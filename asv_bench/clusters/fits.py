@@ -22,11 +22,11 @@ STUMPS = {
 }
 
 
-def cluster(n_workers=2):
+def cluster(n_workers=2, memory_limit=0):
     """Return a client of a new cluster of processes with one thread each."""
     from distributed import Client, LocalCluster
 
-    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": memory_limit}
     client = Client(LocalCluster(n_workers=n_workers, **options))
     client.run(load_packages)
     return client
@@ -80,6 +80,26 @@ def on_workers(n, n_features, n_classes, n_partitions=8):
         Xs.append(da.from_delayed(both[0], (rows, n_features), np.float32))
         ys.append(da.from_delayed(both[1], (rows,), np.int64))
     return da.concatenate(Xs), da.concatenate(ys)
+
+
+def mapped(path, n, n_features, n_classes, n_partitions=50):
+    """Write a memory map of float64; return collections whose blocks are read on the workers."""
+    import dask
+    import dask.array as da
+
+    rows, Xs, ys = n // n_partitions, [], []
+    whole = np.lib.format.open_memmap(path, "w+", np.float64, (n, n_features))
+    for k in range(n_partitions):
+        whole[k * rows : (k + 1) * rows], y = block(rows, n_features, n_classes, k)
+        part = dask.delayed(rows_of_file, pure=False)(path, k * rows, (k + 1) * rows)
+        Xs.append(da.from_delayed(part, (rows, n_features), np.float64))
+        ys.append(da.from_array(y, chunks=rows))
+    whole.flush()
+    return da.concatenate(Xs), da.concatenate(ys)
+
+
+def rows_of_file(path, start, end):
+    return np.array(np.load(path, mmap_mode="r")[start:end])
 
 
 def block(rows, n_features, n_classes, seed):

@@ -1,5 +1,6 @@
 """What is measured, group by group: fits that append their results, and rows made of these."""
 
+import tempfile
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -20,12 +21,15 @@ from fits import (
     lightgbm_dask,
     local_classifier,
     loopback,
+    mapped,
     on_workers,
     processor_seconds,
     resident,
     xgboost_dask,
 )
 from report import Row, number
+
+from cwboost import TreeFamily
 
 LOCAL = "cwboost local"
 
@@ -149,6 +153,41 @@ def rows_of_memory(run, found):
         yield Row(what, 2.5, ratio, "x", detail, at_most=True)
 
 
+LIMIT = 1e9
+"""Memory limit of the worker in bytes; its X takes two and a half times as much."""
+
+
+def larger(run):
+    """Trees on one worker from a memory map that is larger than its memory."""
+    n, d, rounds = run.scaled(2_500_000), 125, run.rounds(10)
+    with tempfile.TemporaryDirectory(dir=run.data) as folder:
+        data = mapped(Path(folder, "X.npy"), n, d, 2)
+        client = cluster(1, memory_limit=round(LIMIT))
+        idle = sum(client.run(resident, "VmRSS").values())
+        cpu, start = processor_seconds(client), perf_counter()
+        settings = {"weak_learner": TreeFamily(8), "init": None, "probability_scale": 2.0}
+        fitted(partial(dask_classifier, **settings, n_estimators=rounds), *data)
+        wall, cpu = perf_counter() - start, processor_seconds(client) - cpu
+        peak = sum(client.run(resident, "VmHWM").values())
+        close(client)
+    measured = {"peak": peak, "idle": idle, "limit": LIMIT, "bytes": 8 * n * d}
+    run.append("larger", "memory map", wall=wall, cpu=cpu, **measured)
+
+
+def rows_of_larger(run, found):
+    n, rounds = run.scaled(2_500_000), run.rounds(10)
+    if not found.has("memory map"):
+        return
+    keys = ("peak", "idle", "limit", "bytes")
+    peak, idle, limit, given = (found.median("memory map", key) for key in keys)
+    detail = (
+        f"X {number(given / 1e6)} MB, limit {number(limit / 1e6)} MB, idle worker "
+        f"{number(idle / 1e6)} MB, peak {number(peak / 1e6)} MB; {found.detail()}"
+    )
+    what = f"one worker, {n:,} × 125 float64 of a memory map, {rounds} rounds of trees: peak memory"
+    yield Row(f"{what} over X", 0.4, peak / given, "x", detail, at_most=True)
+
+
 TABLES = ((60_000, 20, 5), (10_000, 64, 10), (1_000_000, 50, 5))
 """Numbers of rows, features and classes."""
 
@@ -249,10 +288,63 @@ def rows_of_errors(run, found):
         yield Row("the same, time over one process", 0.8, ratio, "x", "the same fits", at_most=True)
 
 
+NOISE = (0.0, 1.0, 3.0)
+"""Factors of the noise in the scores that labels follow: the last one hides half of them."""
+
+
+def noisy(noise, n, seed):
+    """Return rows of 20 features, and labels of three classes."""
+    rng = np.random.default_rng([SEED, seed])
+    slopes = np.random.default_rng(SEED).normal(size=(20, 3)) / np.sqrt(5)
+    X = rng.normal(size=(n, 20))
+    scores = X @ slopes + X[:, :3] * X[:, 1:4] + noise * rng.gumbel(size=(n, 3))
+    return X, scores.argmax(axis=1)
+
+
+def labels(run):
+    """Labels and errors of partitions, of one process, and of one process with another seed."""
+    client, rounds = cluster(), run.rounds(100)
+    settings = {"weak_learner": TreeFamily(6), "init": None, "probability_scale": 2.0}
+    settings |= {"n_estimators": rounds, "learning_rate": 0.1}
+    for noise in NOISE:
+        for seed in range(run.repeats):
+            X, y = noisy(noise, 6_000, seed)
+            X_test, y_test = noisy(noise, 20_000, 1_000 + seed)
+            near = [local_classifier(**settings, random_state=k).fit(X, y) for k in range(2)]
+            far = OnPartitions(**settings, random_state=0)
+            far = far.fit(*collections(client, X, y, 4)).to_local()
+            here, again, there = (model.predict(X_test) for model in (*near, far))
+            errors = {"local": here, "again": again, "there": there}
+            errors = {k: 100 * float(np.mean(v != y_test)) for k, v in errors.items()}
+            other = {"other_labels": there, "labels_of_seeds": again}
+            other = {k: 100 * float(np.mean(v != here)) for k, v in other.items()}
+            run.append("labels", f"noise {noise:g}", wall=0.0, cpu=0.0, **errors, **other)
+    close(client)
+
+
+def rows_of_labels(run, found):
+    for name, fits in found.fits.items():
+        mean = {key: np.mean([fit[key] for fit in fits]) for key in ("local", "again", "there")}
+        most = {
+            key: max(abs(fit[key] - fit["local"]) for fit in fits) for key in ("again", "there")
+        }
+        shares = [found.median(name, key) for key in ("other_labels", "labels_of_seeds")]
+        detail = (
+            f"another seed in one process: {shares[1]:.1f}%; errors {mean['there']:.2f}%, one "
+            f"process {mean['local']:.2f}%, its other seed {mean['again']:.2f}%, means of "
+            f"{len(fits)} data sets; of one at most {most['there']:.2f} points from partitions and "
+            f"{most['again']:.2f} from the seed"
+        )
+        what = f"6,000 × 20, 3 classes, {name}: labels on partitions that one process has otherwise"
+        yield Row(what, 1.1 * shares[1], shares[0], "%", detail, at_most=True)
+
+
 GROUPS = {
     "overhead": (overhead, rows_of_overhead),
     "memory": (memory, rows_of_memory),
+    "larger": (larger, rows_of_larger),
     "errors": (errors, rows_of_errors),
+    "labels": (labels, rows_of_labels),
     "stumps": (stumps, rows_of_stumps),
     "trees": (trees, rows_of_trees),
 }

@@ -32,7 +32,7 @@ from cwboost.support.weights import size_of
 
 RESULTS = Path(__file__).parents[1] / "results" / "clusters.jsonl"
 
-TABLES = ((1_000_000, 20, 2), (1_000_000, 20, 10), (1_000_000, 100, 2), (4_000_000, 20, 2))
+TABLES = ((1_000_000, 20, 2), (4_000_000, 20, 2), (1_000_000, 20, 10), (1_000_000, 80, 2))
 """Numbers of rows, features and classes."""
 
 NETWORK = 1e9
@@ -98,9 +98,7 @@ def training(n_workers, n, n_features, n_classes):
     found = [own for _, own in sorted(crew.collect(described, encoding, setup, family).items())]
     setup = replace(setup, size=size_of(own.size for own in found))
     descriptions = [own.description for own in found]
-    setup = replace(
-        setup, coordinator=coordinator_of(setup, descriptions, schema, rng, family)
-    )
+    setup = replace(setup, coordinator=coordinator_of(setup, descriptions, schema, rng, family))
     crew.bind(setup)
     settings = BoostingSettings(
         C=1e4, learning_rate=0.1, solver="fcd", max_working_sets=1, tol=0.0, penalizes_steps=True
@@ -110,10 +108,10 @@ def training(n_workers, n, n_features, n_classes):
 
 
 def measured(n_workers, *size):
-    """Return the medians of five rounds."""
+    """Return the medians of three rounds."""
     own, rounds = training(n_workers, *size), []
     crew = own.master.crew
-    for _ in range(6):
+    for _ in range(4):
         crew.begin()
         own.round()
         rounds.append({**crew.counts, "client": crew.client()})
@@ -135,7 +133,8 @@ def rows_of(counts, size):
         )
         own["seconds"] = sum(parts.values())
         ratio = counts[first]["seconds"] / own["seconds"]
-        what = f"{n:,} × {d}, {k} classes: a round of trees on {n_workers} workers"
+        workers = "1 worker" if n_workers == 1 else f"{n_workers} workers"
+        what = f"{n:,} × {d}, {k} classes: a round of trees on {workers}"
         if n_workers != first:
             detail += f"; {number(ratio)} times as fast as on {first}"
         yield Row(f"simulated: {what}", 1.0, 1e3 * own["seconds"], "ms", detail, at_most=True)
