@@ -434,11 +434,12 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         An ndarray of shape (n_features,), float64, of sum 1, or zeros if no feature moves a score:
         the squares of `shap_values`, added over the classes (of AdaBoost.MO, over the bits) and up
         to 128 training examples, evenly spaced by weight and class: a feature that differs in few
-        of all may have 0.
+        of all may have 0. They are computed when they are first asked for, or the model is stored.
 
         Raises AttributeError if the model has no SHAP values, as with learners without a flat form,
         or if the init model does not split its scores.
         """
+        self.model_ = self.model_.settled(check_n_jobs(self.n_jobs))
         importances = self.model_.importances
         if importances is None:
             raise AttributeError(

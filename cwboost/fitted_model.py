@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from cwboost.conformity import Conformity
+from cwboost.ensemble.importances import importances_of
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.init_contract import FittedInit, InitModel
+from cwboost.families.sealing.sample import Sample
 from cwboost.target_statistics import TargetStatistics
 
 
@@ -67,7 +69,8 @@ class FittedModel:
     stage_scales : ndarray of shape (n_rounds,), float64, or None, default=None
         The factor for the first rounds, by their number; None if `scale` is that of all.
     importances : ndarray of shape (n_features,), dtype float64, or None, default=None
-        Share of each feature in the squared SHAP values of training examples; None if unknown.
+        Share of each feature in the squared SHAP values of training examples; None if unknown, see
+        `settled`.
     conformity : Conformity or None, default=None
         Of examples left out, for prediction sets; None if there were none.
     constraints : dict of ndarray, default={}
@@ -78,6 +81,8 @@ class FittedModel:
     statistics : TargetStatistics or None, default=None
         What the weak learners compare in place of codes of categories; the base scores are those of
         the codes.
+    seen : Sample or None, default=None
+        Training examples that tell the importances; None once they have, or if there are none.
     """
 
     ensemble: Ensemble
@@ -90,6 +95,21 @@ class FittedModel:
     stage_scales: np.ndarray | None = None
     examples: int | None = None
     statistics: TargetStatistics | None = None
+    seen: Sample | None = None
+
+    def __getstate__(self):
+        # Training examples are not stored.
+        return vars(self.settled())
+
+    def settled(self, n_threads: int = 1) -> FittedModel:
+        """Return the model with its importances, in place of the examples that tell them.
+
+        A fit does not compute them, for they take up to a tenth of its time.
+        """
+        if self.seen is None:
+            return self
+        importances = importances_of(self, self.seen.X, self.seen.weight, n_threads)
+        return replace(self, importances=importances, seen=None)
 
     def features(self, X):
         """Return what the weak learners compare of a checked X."""

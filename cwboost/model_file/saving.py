@@ -60,7 +60,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     if training_state and not staged:
         raise ValueError("training_state=True requires staged=True: training needs all rounds")
     encoder = Encoder()
-    model = classifier.model_
+    model = classifier.model_.settled()
     ensemble = model.ensemble
     # That of a snapshot of training on partitions is None: it goes on from the coefficients.
     state = dict(vars(classifier).get(STATE_ATTRIBUTE) or {}) if training_state else {}

@@ -17,7 +17,6 @@ from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.path_of_C import kept_round
 from cwboost.recipe.plan import Plan
 from cwboost.target_statistics import TargetStatistics
-from cwboost.training.importances import with_importances
 from cwboost.training.resumption import training_state
 from cwboost.training.runner import fitted_again
 
@@ -37,20 +36,13 @@ class ModelOutcome:
 
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes of the rounds that the model keeps, by name."""
-        attributes = self._attributes(stop_reason)
-        sample, n_threads = self.sample, self.training.pricer.n_threads
-        model = with_importances(attributes["model_"], sample.X, sample.weight, n_threads)
-        return attributes | {"model_": model}
-
-    def _attributes(self, stop_reason: str) -> dict[str, Any]:
-        """Return them without importances."""
         training, pricer = self.training, self.training.pricer
         ensemble = training.model.ensemble()
         if ensemble.n_rounds:
             check_forms(ensemble.learners, pricer.family, pricer.sample.X, ensemble.coef())
         return self.schema.attributes() | {
             "classes_": self.classes,
-            "model_": FittedModel(ensemble, self.classes),
+            "model_": FittedModel(ensemble, self.classes, seen=self.sample),
             "n_iter_": ensemble.n_rounds,
             "history_": {name: np.array(a) for name, a in training.model.history.items()},
             # A copy, since parameters that are set from now on are those of the next fit.
@@ -94,9 +86,9 @@ class BoostingOutcome(ModelOutcome):
     def _keeps_state(self) -> bool:
         return self.origin is not None and self.parameters.warm_start
 
-    def _attributes(self, stop_reason: str) -> dict[str, Any]:
+    def attributes(self, stop_reason: str) -> dict[str, Any]:
         training, plan = self.training, self.plan
-        attributes = super()._attributes(stop_reason)
+        attributes = super().attributes(stop_reason)
         n_rounds, whole = attributes["n_iter_"], attributes["model_"].ensemble
         fits_scale = self.parameters.probability_scale is None
         model = replace(

@@ -13,6 +13,7 @@ from cwboost.calibration.calibration import LeftOut
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import CoefficientPath
 from cwboost.families.contract import Division
+from cwboost.families.sealing.sample import Sample
 from cwboost.families.tree_learners import TreeLearners
 from cwboost.fitted_model import FittedModel
 from cwboost.input.checks import generator_of
@@ -22,7 +23,6 @@ from cwboost.master import LARGEST_OUTPUT
 from cwboost.recipe.holdout import left_out_of
 from cwboost.recipe.parameters import Parameters
 from cwboost.solvers.schedule import BoostingSettings
-from cwboost.training.importances import with_importances
 from cwboost.training.training import PAYS
 
 TREES_PER_CHUNK = 32
@@ -65,8 +65,14 @@ def refitted(
     masters = [each.master(parameters.settings.C, n_threads) for each in alternatives]
     settings = replace(parameters.settings, learning_rate=rate)
     ensemble = _with_steps(model.ensemble, model.features(X), masters, known, settings)
-    model = replace(model, ensemble=ensemble, conformity=None, stage_scales=None, examples=None)
-    model = with_importances(model, X, examples.weight, n_threads)
+    model = replace(
+        model,
+        ensemble=ensemble,
+        conformity=None,
+        stage_scales=None,
+        examples=None,
+        seen=Sample(X, weight=examples.weight),
+    )
     if held_out is not None:
         scores = model.scores(held_out.X, n_threads=n_threads)
         left_out = LeftOut(held_out.y, held_out.weight)

@@ -15,6 +15,7 @@ from cwboost.calibration.calibration import LOSS_SCALE, LeftOut
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
+from cwboost.families.sealing.sample import Sample
 from cwboost.fitted_model import FittedModel
 from cwboost.input.checks import check_auto, check_Cs, generator_of
 from cwboost.input.examples import VALID, Examples
@@ -23,7 +24,6 @@ from cwboost.recipe.initial import InitFitter
 from cwboost.recipe.parameters import Parameters
 from cwboost.solvers.fcd import fcd
 from cwboost.support.warnings import warn_caller
-from cwboost.training.importances import with_importances
 from cwboost.training.resumption import add_columns
 
 AUTO_CS = tuple(10.0 ** (k / 2) for k in range(2, 13))
@@ -108,7 +108,7 @@ def thinned(
             ConvergenceWarning,
         )
     return {
-        "model_": with_importances(kept, examples.X(), examples.weight, n_threads),
+        "model_": replace(kept, seen=Sample(examples.given.X, examples.rows, examples.weight)),
         "history_": {name: np.array([float(value)]) for name, value in history.items()},
         "n_iter_": 1,
         "best_iteration_": 1,

@@ -50,7 +50,7 @@ def test_examples_count_for_importances_by_their_weight(n, atol, way):
 
 @pytest.mark.parametrize("most_outputs, n_rows", [(2**26, 128), (1, 32)])
 def test_importances_of_large_trees_are_those_of_fewer_rows(monkeypatch, most_outputs, n_rows):
-    monkeypatch.setattr("cwboost.training.importances.MOST_OUTPUTS", most_outputs)
+    monkeypatch.setattr("cwboost.ensemble.importances.MOST_OUTPUTS", most_outputs)
     X, y = np.random.default_rng(0).random((128, 3)), np.repeat([0, 1], 64)
     X[:, 0] += y
     clf = CWBoostClassifier("tree", init=None, n_estimators=5, random_state=0).fit(X, y)
@@ -73,7 +73,7 @@ def test_importances_need_a_flat_form():
 def test_a_fault_of_shap_values_is_no_lack_of_them(monkeypatch):
     monkeypatch.setattr("cwboost.ensemble.shapley.tree_shapley", lambda: None)
     with pytest.raises(TypeError, match="takes 0 positional arguments"):
-        paper(n_estimators=3).fit(X, Y)
+        _ = paper(n_estimators=3).fit(X, Y).feature_importances_
 
 
 NOISY = {"stump": "stump", "mixed": ["stump", "tree"], "auto": "auto", "projection": "projection"}

@@ -165,7 +165,7 @@ def test_hostile_categories_of_every_classifier(path, classifier):
 def test_hostile_numbers_of_the_whole_model(path, name, values, message):
     clf = CWBoostClassifier("tree", init=None, random_state=0).fit(X, Y)
     for value in values:
-        numbers = np.full_like(getattr(clf.model_, name), value)
+        numbers = np.full_like(getattr(clf.model_.settled(), name), value)
         with pytest.raises(ModelFileError, match=message):
             load_model(edited(clf, path, {f"model.{name}": numbers}))
 

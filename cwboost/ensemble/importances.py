@@ -1,12 +1,16 @@
 """Importances of features: their shares in the squared SHAP values of training examples."""
 
-from dataclasses import replace
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cwboost.ensemble.shapley import UnsplitError, shapley_values
-from cwboost.fitted_model import FittedModel
 from cwboost.support.samples import spaced_by_weight
+
+if TYPE_CHECKING:
+    from cwboost.fitted_model import FittedModel
 
 MOST_ROWS = 128
 """Largest number of examples; more change no rank on twenty tables."""
@@ -22,23 +26,23 @@ MOST_POINTS = 2
 """Of quadrature: their error is a hundredth of that of the choice of examples."""
 
 
-def with_importances(model: FittedModel, X, weight, n_threads: int) -> FittedModel:
-    """Return a model with the share of each feature in the squares of its SHAP values.
+def importances_of(model: FittedModel, X, weight, n_threads: int) -> np.ndarray | None:
+    """Return the share of each feature in the squares of the SHAP values of a model.
 
     Some of the training examples X are used, also as the background of learners that know none. The
-    importances have the sum 1, or are zeros if no feature moves a score; they are None if there are
-    no SHAP values of all of the score.
+    shares have the sum 1, or are zeros if no feature moves a score; they are None if there are no
+    SHAP values of all of the score.
     """
     rows, weight = spaced_by_weight(weight, _n_rows(model, X.shape[1]))
     values = _values(model, X[rows], n_threads)
     if values is None:
-        return replace(model, importances=None)
+        return None
     # Relative to the largest, so that no square overflows.
     largest = max(values.max(initial=0.0), -values.min(initial=0.0))
     values /= largest or 1.0
     values *= np.sqrt(weight / weight.max())[:, None, None]
     squares = np.square(values, out=values).sum(axis=(0, 2))
-    return replace(model, importances=squares / (squares.sum() or 1.0))
+    return squares / (squares.sum() or 1.0)
 
 
 def _n_rows(model: FittedModel, n_features: int) -> int:
