@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -355,7 +356,7 @@ class CWBoostClassifier(BoostingClassifier):
         arguments = Arguments(
             X, y, sample_weight, groups, X_val, y_val, sample_weight_val, eval_sets
         )
-        with self._place(arguments, parameters, previous) as place:
+        with closing(self._place(arguments, parameters, previous)) as place:
             # Decide: where boosting starts, how long it goes on, and the scale of probabilities.
             runner = place.decide(Clock(start, parameters.time_limit))
             # Train, round by round, and keep what the finished rounds have made.

@@ -1,6 +1,7 @@
 """A fit on one worker, for data that fit there: that of one machine, which the client follows."""
 
 from collections import defaultdict
+from contextlib import closing
 from dataclasses import dataclass, replace
 from time import perf_counter
 from types import SimpleNamespace
@@ -63,7 +64,7 @@ class WorkerFit:
     def __init__(self, chunks: dict[int, Chunk], job: Job, n_threads: int):
         clock = Clock(perf_counter(), job.parameters.time_limit)
         parameters = replace(job.parameters, n_threads=usable_threads(n_threads))
-        with OneMachine(_examples(chunks, job), parameters, job.previous) as place:
+        with closing(OneMachine(_examples(chunks, job), parameters, job.previous)) as place:
             start, plan = recipe.decide(parameters, place, clock)
             self._runner = place.begin(start, plan.because("place", job.place))
         self._runner.callbacks.append(self)

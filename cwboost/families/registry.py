@@ -7,7 +7,6 @@ the one plugin with an entry point of the name. Nothing else is imported for it.
 import difflib
 import inspect
 import re
-import threading
 from dataclasses import dataclass, replace
 
 from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFamily, WeakLearners
@@ -53,7 +52,6 @@ class Registry:
 
     def __post_init__(self):
         self._registered: dict[str, PluginRecord] = {}
-        self._loading = threading.local()  # its `records`: those that this thread is loading
         self.clear()
 
     def clear(self) -> None:
@@ -67,18 +65,21 @@ class Registry:
         record = self.find(name)
         if record is None:
             raise FamilyError(self._unknown(name))
+        if record.plugin_class is not None:
+            return record.plugin_class
         if record.state == "disabled":
             raise FamilyError(
                 f"{self.noun} {name!r} is turned off: CWBOOST_DISABLE_PLUGINS names "
                 f"{record.source} or its entry point"
             )
-        if record.plugin_class is None:
-            message = f"{self.noun} {name!r} cannot be used: {record.source}: {record.error}"
-            raise FamilyError(message) from record.exception
-        return record.plugin_class
+        message = f"{self.noun} {name!r} cannot be used: {record.source}: {record.error}"
+        raise FamilyError(message) from record.exception
 
     def find(self, name: str) -> PluginRecord | None:
         """Return the record of a name; None if nothing has it."""
+        for record in self._own():
+            if record.name == name:  # which nobody can take
+                return self._load(record)
         owners = self._owners(name) or [point for point in self._others() if point.name == name]
         return self._settled(owners[0]) if owners else None
 
@@ -170,12 +171,8 @@ class Registry:
         return replace(record, exception=FamilyError(taken + remedy))
 
     def _load(self, record: PluginRecord) -> PluginRecord:
-        loading = vars(self._loading).setdefault("records", set())
-        if record in loading:
-            raise RuntimeError("a plugin asked for itself while it was being loaded")
         if record in self._loaded:
             return self._loaded[record]
-        loading.add(record)
         try:
             loaded = load_class(record, has_hook=self.base is WeakLearnerFamily)
             capabilities = self.examine(loaded)
@@ -189,8 +186,6 @@ class Registry:
             raise
         except BaseException as error:  # whatever a plugin raises is its failure alone
             result = replace(record, exception=error)
-        finally:
-            loading.discard(record)
         return self._loaded.setdefault(record, result)
 
     def _unknown(self, name: str) -> str:

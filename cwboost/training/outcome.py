@@ -11,6 +11,7 @@ from cwboost.calibration.calibration import predict_prior
 from cwboost.calibration.stopping import EarlyStopping
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.sample import Sample
+from cwboost.families.tree_learners import TreeLearners
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.input.schema import InputSchema
 from cwboost.recipe.parameters import Parameters
@@ -38,7 +39,8 @@ class ModelOutcome:
         """Return the fitted attributes of the rounds that the model keeps, by name."""
         training, pricer = self.training, self.training.pricer
         ensemble = training.model.ensemble()
-        if ensemble.n_rounds:
+        # `TreeLearners` themselves are their flat form; subclasses and others may err.
+        if ensemble.n_rounds and type(ensemble.learners) is not TreeLearners:
             check_forms(ensemble.learners, pricer.family, pricer.sample.X, ensemble.coef())
         return self.schema.attributes() | {
             "classes_": self.classes,

@@ -22,16 +22,7 @@ from cwboost.training.runner import Runner
 
 
 class Place(ABC):
-    """Where a fit trains: on this machine, on a worker of a cluster, or on partitions of the data.
-
-    It is a context: at its end, the place lets go of the training data.
-    """
-
-    def __enter__(self) -> Place:
-        return self
-
-    def __exit__(self, kind, error, trace) -> None:
-        self.close()
+    """Where a fit trains: this machine, a worker of a cluster, or partitions of the data."""
 
     @abstractmethod
     def close(self) -> None:
