@@ -19,16 +19,7 @@ def check_declarations(plugin):
     assert plugin.name == name, f"name must be that of the class, {name!r}, got {plugin.name!r}"
 
 
-@check("Define the class at the top of a module, outside of functions.")
-def check_place_of_the_class(plugin):
-    """Check that pickle finds the plugin's classes by their names in their module."""
-    for cls in (type(plugin), getattr(plugin, registry_of(type(plugin)).result)):
-        assert "<locals>" not in cls.__qualname__, (
-            f"{cls.__qualname__} is defined in a function: a pickled model could not be read"
-        )
-
-
-@check("Let __init__ store its arguments unchanged, and do nothing else.")
+@check("Let __init__ store its arguments unchanged, in a class at the top of a module.")
 def check_hyper_parameters(plugin):
     """Check that the constructor keeps its arguments, and copies have the same ones."""
     params = plugin.get_params(deep=False)

@@ -167,6 +167,8 @@ def problems() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         ("levels", levels()),
         ("nine examples", reals(9, 2, seed=6)),
         ("more features than examples", reals(17, 30, seed=7)),
+        ("one feature", reals(33, 1)),
+        ("one feature with ties", levels(33, 1)),
     ):
         yield f"{name}, whole weights", X, integer_weights(len(X))
         yield f"{name}, boosting weights", X, boosting_weights(len(X))

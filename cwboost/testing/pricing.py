@@ -5,6 +5,7 @@ from sklearn.base import clone
 
 from cwboost.families.composed.derived_features import DerivedFeatureFamily
 from cwboost.families.contract import PricingRequest
+from cwboost.families.outputs import pack_outputs
 from cwboost.families.sealing.forms import check_forms
 from cwboost.families.sealing.pricer import bind_family
 from cwboost.testing.check import check
@@ -32,22 +33,27 @@ from cwboost.testing.material import (
 from cwboost.testing.rows import ONE_ROW, check_rows_of
 
 
-@check("Draw from context.random_state alone.", "deterministic")
-def check_draws(family):
-    """Check that a seed gives the same learners in every round."""
-    X, weights = reals(40, 5, seed=12), integer_weights(40)
-    first, second = (bind(family, X) for _ in range(2))
+@check(
+    "Draw from context.random_state alone and add in one order, or declare deterministic=False.",
+    "deterministic",
+)
+def check_determinism(family):
+    """Check that a seed gives the same learners in every round, at any number of threads."""
+    X = reals(400, 12, seed=12)
+    pricers = [bind(family, X, n_targets=5, n_threads=n) for n in (1, 1, 2, 4)]
     # Draws that a seed does not decide may be the same for once.
-    rounds = [[pricer.price(weights) for _ in range(8)] for pricer in (first, second)]
-    same_answers(family, *rounds, "two trainings with one seed")
+    for weights in 2 * [integer_weights(400, 5), boosting_weights(400, 5)]:
+        one, *others = (ask(pricer, weights) for pricer in pricers)
+        for other in others:
+            same_answers(family, one, other, "one seed, 1, 2 or 4 threads")
 
 
 @check("Report the outputs that the method outputs gives, and (weights * outputs).sum() as edges.")
 def check_pricing(family):
     """Check all that training checks, on every row: outputs, edges, the better constant.
 
-    X may have few rows or many features, constant features alone, and one row. For weights of one
-    sign, the better constant is the best learner.
+    X may have few rows or many features, one feature, constant features alone, and one row. For
+    weights of one sign, the better constant is the best learner.
     """
     for what, X, weights in problems():
         with on(what):
@@ -108,9 +114,12 @@ def check_rows_claimed(plugin):
             check_rows_of(plugin, X)
 
 
-@check("Copy X by np.ascontiguousarray(X, np.float64) before you compute.")
+@check("Copy X by np.ascontiguousarray(X, np.float64); do not assume adjacent rows of weights.")
 def check_layouts(family):
-    """Check that X may have any order, strides and dtype; values that these hold price alike."""
+    """Check that X may have any order, strides and dtype; values that these hold price alike.
+
+    The rows of weights may be padded, and are read-only.
+    """
     kinds = [pixels(), reals().astype(np.float32).astype(np.float64)]
     kinds += [with_missing(kinds[0])] if family.capabilities.missing_values else []
     for X in kinds:
@@ -119,13 +128,10 @@ def check_layouts(family):
         for what, variant in dense_forms(X):
             with on(f"X of {what}"):
                 same_answers(family, expected, ask(bind(family, variant), weights), what)
-
-
-@check("Keep two dimensions when you select columns.", has_own_widths=True)
-def check_one_feature(family):
-    """Check that X may have a single feature, with and without ties."""
-    for X in (pixels()[:, :1], pixels()[:, -1:], reals(33, 1)):
-        ask(bind(family, X), integer_weights(len(X)))
+        padded = np.full((N_TARGETS, len(X) + 5), np.nan)
+        padded[:, : len(X)] = weights
+        answers = ask(bind(family, X), padded[:, : len(X)])
+        same_answers(family, expected, answers, "padded weights")
 
 
 @check("Draw from context.random_state in every call, or set redraw = False.")
@@ -144,24 +150,16 @@ def check_redraws(family):
     )
 
 
-@check("Add in one fixed order, or declare deterministic=False.", "deterministic")
-def check_determinism(family):
-    """Check that any number of threads gives the same learners in every round."""
-    X, rounds = reals(400, 12, seed=12), [integer_weights(400, 5), boosting_weights(400, 5)]
-    pricers = [bind(family, X, n_targets=5, n_threads=n) for n in (1, 2, 4)]
-    for weights in rounds:
-        one, *others = ([*ask(pricer, weights)] for pricer in pricers)
-        for other in others:
-            same_answers(family, one, other, "2 or 4 threads against 1")
-
-
-@check("Keep the reference to random_state, and no other state.")
+@check(
+    "Keep the reference to random_state and no other state, and return new arrays from every call."
+)
 def check_generator_is_the_only_state(family):
     """Check that pricing depends on the weights and the generator's state alone.
 
     A checkpoint stores the generator's state. After the state is restored, the same pricer must
     find the same learners, and so must a new pricer bound to a generator in the same initial
-    state. A family that copies the generator, or remembers earlier rounds, fails.
+    state. A family that copies the generator, remembers earlier rounds or other pricers, or
+    overwrites what it has returned, fails.
     """
     X, weights = pixels(), integer_weights(61)
     rng, resumed = np.random.default_rng(0), np.random.default_rng(0)
@@ -170,47 +168,20 @@ def check_generator_is_the_only_state(family):
         pricer.price(integer_weights(61, seed=seed))
     state = rng.bit_generator.state
     expected = ask(pricer, weights)
+    kept = expected[0].outputs.copy(), expected[0].edges.copy()
     ask(pricer, integer_weights(61, seed=9))
+    ask(bind(family, pixels(40, 7, seed=11)), integer_weights(40))
+    for name, values in zip(("outputs", "edges"), kept):
+        now = getattr(expected[0], name)
+        assert np.array_equal(now, values), f"price() overwrote {name} of the last round"
+    assert np.array_equal(pack_outputs(expected[0].learners.outputs(X)), kept[0]), (
+        "price() changed learners of the last round"
+    )
     rng.bit_generator.state = state
     same_answers(family, expected, ask(pricer, weights), "the same pricer, its generator restored")
     other = bind(family, X, seed=resumed)
     resumed.bit_generator.state = state
     same_answers(family, expected, ask(other, weights), "a new pricer with the generator's state")
-
-
-@check("Keep what bind prepares on the pricer alone, and return new arrays from every call.")
-def check_pricers_are_independent(family):
-    """Check that another pricer, or a later call, does not change what a pricer finds."""
-    weights = integer_weights(61)
-    expected = ask(bind(family, pixels()), weights)
-    first, second = bind(family, pixels()), bind(family, pixels(40, 7, seed=11))
-    ask(second, integer_weights(40))
-    answers = ask(first, weights)
-    same_answers(family, expected, answers, "with another pricer in between")
-    kept = answers[0].outputs.copy(), answers[0].edges.copy()
-    ask(first, boosting_weights(61))
-    assert np.array_equal(answers[0].outputs, kept[0]), (
-        "price() overwrote outputs of the last round"
-    )
-    assert np.array_equal(answers[0].edges, kept[1]), "price() overwrote edges of the last round"
-    assert np.array_equal(answers[0].learners.outputs(pixels()).T, _signs(answers[0], 61)), (
-        "price() changed learners of the last round"
-    )
-
-
-def _signs(priced, n_samples):
-    bits = np.unpackbits(priced.outputs, axis=1, bitorder="little")[:, :n_samples]
-    return 2 * bits.astype(np.int8) - 1
-
-
-@check("Do not assume that rows of weights are adjacent, nor write to them.")
-def check_weights_layout(family):
-    """Check that the weights may have padded rows and may be read-only."""
-    X, weights = pixels(), boosting_weights(61)
-    padded = np.full((N_TARGETS, 61 + 5), np.nan)
-    padded[:, :61] = weights
-    answers = ask(bind(family, X), padded[:, :61])
-    same_answers(family, ask(bind(family, X), weights), answers, "padded weights")
 
 
 @check("Compare sums with each other, never with a fixed number.")

@@ -264,7 +264,7 @@ FAULTS = {
          "layouts", "float32: the learners differ"),
         ("self.X = X + X if X.dtype == np.uint8 else X", "layouts", "met on X of uint8"),
         ("self.X = np.nan_to_num(X)", "missing_values", f"{DISAGREE}(.|\n)*met on X with NaN"),
-        ("self.X, second = X, X[:, 1]", "one_feature", "out of bounds for axis 1 with size 1"),
+        ("self.X, second = X, X[:, 1]", "pricing", "out of bounds for axis 1 with size 1"),
         ("self.X, second = X, X[1]", "pricing", "out of bounds for axis 0 with size 1"),
         ("self.X = {None: X, 'csr': X}[getattr(X, 'format', None)]", "sparse_input", "csc", SPARSE),
         ("self.X = X = X if hasattr(X, 'T') and isinstance(X, np.ndarray) else X.toarray()",
@@ -294,7 +294,7 @@ FAULTS = {
         ("return features[:: 1 + (self.rng.random() < 0.3)]", *EXACTLY),
     ],
     SEARCHES: [
-        (weights(C_ORDER.format("weights")), "weights_layout", WEAK),
+        (weights(C_ORDER.format("weights")), "layouts", WEAK),
         (weights("np.where(abs(weights) < 1e-9, 0.0, weights)"), "scaling", WEAK),
         (weights("np.where(weights == 0, 50.0, weights)"),
          "zero_weight", "added examples of zero weight changed edges"),
@@ -303,7 +303,7 @@ FAULTS = {
         ("past, self.past = vars(self).get('past', 0.0), weights\n" + weights("weights + past / 2"),
          *STATE),
         (weights("np.round(weights, 0 if self.n_threads > 1 else 99)"),
-         "determinism", "2 or 4 threads against 1: the learners differ",
+         "determinism", "one seed.*: the learners differ",
          (BINDS, BINDS.replace("return", "pricer =")
           + "\npricer.n_threads = context.n_threads\nreturn pricer")),
         ("found = [self.best(weights[:1])] * len(weights)", "fit", WEAK),
@@ -339,7 +339,7 @@ FAULTS = {
         (result("edges *= 1 + 1e-9"), "fit", "has the edge .* by its outputs, .* was reported"),
         (result("buffer = vars(self).setdefault('buffer', edges)\n    buffer[:] = edges\n"
                 "    edges = buffer"),
-         "pricers_are_independent", "overwrote edges of the last round"),
+         "generator_is_the_only_state", "overwrote edges of the last round"),
         (result("edges *= 1e-3"), "training", "has the edge"),
         (result("edges[4] = np.nan"), "training", "edges must be finite"),
         (result("edges = edges.astype(np.float32)"), "training", "edges must have dtype float64"),
@@ -384,7 +384,7 @@ FAULTS = {
     LEARNERS: [
         (method("__reduce__(self)", "parts = self.polarity, self.missing",
                 "return type(self), (self.feature, -self.threshold, *parts)"),
-         "pickle", "pickling changed the arrays"),
+         "arrays_round_trip", "the arrays changed"),
     ],
     SCORER: [
         (scores("AdditiveScores(*parts, coef)(X) * (1 + 1e-15 * min(len(X), 9))"),
@@ -465,7 +465,8 @@ FAULTS_OF_HALF = {
     ],
     BINDS: [(COPIES_GENERATOR, *STATE)],
     "self.rng.random(len(features))": [
-        ("np.random.default_rng().random(len(features))", "draws", "two trainings with one seed"),
+        ("np.random.default_rng().random(len(features))",
+         "determinism", "one seed.*: the learners differ"),
     ],
 }
 WHICH = "context.random_state.integers(n, size=(12, self.n_near))"
@@ -479,7 +480,7 @@ FILLED = "X = np.where(np.isnan(X), {}, X)\n" + DISTANCES
 FAULTS_OF_LANDMARKS = {
     WHICH: [
         (WHICH.replace("context.random_state", "np.random.default_rng()"),
-         "draws", "two trainings with one seed: the learners differ"),
+         "determinism", "one seed.*: the learners differ"),
         (WHICH.replace("context.random_state", "np.random.default_rng(0)"),
          "redraws", "the same derived features in every round"),
     ],
@@ -613,11 +614,11 @@ CASES = [
     Case(AsksOnce, (), "partitions", EDGES),
     Case(ShiftsCells, (), "partitions", "the partition's cells and learners.cells differ"),
     Case(Unsets, (), "interactions", "a learner reads features of two sets"),
-    Case(ByThreads, (), "determinism", "threads against 1: the"),
+    Case(ByThreads, (), "determinism", "one seed.*: the"),
     Case(ByMemory, (), "generator_is_the_only_state", "its generator restored: the"),
     Case(OfEveryRow, (), "divisions", "other weights outside the rows that count: the"),
     Case(WithoutCover, (), "divisions", "must have the cover that graded was given"),
-    Case(in_a_function, (), "place_of_the_class", "is defined in a function"),
+    Case(in_a_function, (), "hyper_parameters", "local object"),
 ] + [
     Case(make, ((old, new), *more), cause, message)
     for make, faults in TABLES.items()

@@ -69,7 +69,7 @@ def test_a_failure_says_what_to_do():
 def test_a_family_may_bring_its_own_examples():
     check_plugin(Corners(), make_X=images)
     names = {check.name for check in plugin_checks(Corners(), make_X=images)}
-    assert "check_one_feature" not in names and "check_pricing" in names
+    assert "check_monotonic" not in names and "check_pricing" in names
     seen = set()
 
     def tall(family, n_samples, rng):
@@ -116,8 +116,8 @@ def test_expected_failures():
     with pytest.raises(PluginCheckError, match="check_number_of_targets: FamilyFault"):
         check_plugin(plugin)
     check_plugin(plugin, expected_failures=expected)
-    expected["check_pickle"] = "does not pickle"
-    with pytest.raises(PluginCheckError, match=r"check_pickle.*was expected to fail .does not"):
+    expected["check_fit"] = "does not fit"
+    with pytest.raises(PluginCheckError, match=r"check_fit.*was expected to fail .does not"):
         check_plugin(plugin, expected_failures=expected)
 
 
@@ -167,14 +167,14 @@ def test_pytest_reports_expected_failures_that_pass(tmp_path):
 
             @parametrize_with_plugin_checks([ReferenceStump()], expected_failures=expected)
             def test_family(plugin, check):
-                if check.name == "check_pickle":
+                if check.name == "check_fit":
                     raise AssertionError("wrong")
                 check(plugin)
             """
         )
     )
     support = str(Path(__file__).parents[1] / "support")
-    checks = "check_pricing or pickle or one_feature"
+    checks = "check_pricing or check_fit or check_redraws"
     command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", str(tmp_path)]
     command += ["-o", f"pythonpath={support}", "--rootdir", str(tmp_path), "-k", checks]
     alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
