@@ -133,47 +133,33 @@ __all__ = [
 
 # Imported on first use, so that a plugin that needs only the contract loads nothing else.
 _LAZY = {
-    "ArrayLearners": "cwboost.families.array_learners",
-    "AdaBoostECCClassifier": "cwboost.baselines.adaboost",
-    "AdaBoostMHClassifier": "cwboost.baselines.adaboost",
-    "AdaBoostMOClassifier": "cwboost.baselines.adaboost",
-    "CWBoostClassifier": "cwboost.classifier",
-    "Chosen": "cwboost.families.partitioned",
-    "ChosenDivision": "cwboost.families.partitioned",
-    "DerivedFeatureFamily": "cwboost.families.composed.derived_features",
-    "DrawContext": "cwboost.families.composed.derived_features",
-    "FamilyError": "cwboost.families.discovery",
-    "FamilyFault": "cwboost.families.sealing.faults",
-    "FittedInit": "cwboost.families.init_contract",
-    "InitContext": "cwboost.families.init_contract",
-    "InitModel": "cwboost.families.init_contract",
-    "MixedFamily": "cwboost.families.composed.mixed",
-    "ModelFileError": "cwboost.model_file.container",
-    "MultiBoostClassifier": "cwboost.baselines.multiboost",
-    "PartitionContext": "cwboost.families.partitioned",
-    "PartitionPricer": "cwboost.families.partitioned",
-    "PartitionWeights": "cwboost.families.partitioned",
-    "Tasks": "cwboost.families.partitioned",
-    "PartitionedFamily": "cwboost.families.partitioned",
-    "Coordinator": "cwboost.families.partitioned",
-    "SklearnFamily": "cwboost.families.composed.sklearn_family",
-    "TreeLearners": "cwboost.families.tree_learners",
-    "TreeCoordinator": "cwboost.families.tree_partitions",
-    "check_arrays": "cwboost.families.arrays",
-    "count_max_features": "cwboost.families.max_features",
-    "draw_code": "cwboost.families.tree_partitions",
-    "get_family": "cwboost.families.discovery",
-    "get_init": "cwboost.families.discovery",
-    "get_include": "cwboost.kernels.include",
-    "list_plugins": "cwboost.families.discovery",
-    "load_model": "cwboost.model_file.saving",
-    "register_family": "cwboost.families.discovery",
-    "show_config": "cwboost.environment",
-    "solve_master": "cwboost.solvers.solve_master",
-    "to_onnx": "cwboost.onnx_export",
-    "to_shap": "cwboost.tree_export",
-    "to_treelite": "cwboost.tree_export",
+    "cwboost.baselines.adaboost": "AdaBoostECCClassifier AdaBoostMHClassifier AdaBoostMOClassifier",
+    "cwboost.baselines.multiboost": "MultiBoostClassifier",
+    "cwboost.classifier": "CWBoostClassifier",
+    "cwboost.environment": "show_config",
+    "cwboost.families.array_learners": "ArrayLearners",
+    "cwboost.families.arrays": "check_arrays",
+    "cwboost.families.composed.derived_features": "DerivedFeatureFamily DrawContext",
+    "cwboost.families.composed.mixed": "MixedFamily",
+    "cwboost.families.composed.sklearn_family": "SklearnFamily",
+    "cwboost.families.discovery": "FamilyError get_family get_init list_plugins register_family",
+    "cwboost.families.init_contract": "FittedInit InitContext InitModel",
+    "cwboost.families.max_features": "count_max_features",
+    "cwboost.families.partitioned": (
+        "Chosen ChosenDivision Coordinator PartitionContext PartitionPricer "
+        "PartitionWeights PartitionedFamily Tasks"
+    ),
+    "cwboost.families.sealing.faults": "FamilyFault",
+    "cwboost.families.tree_learners": "TreeLearners",
+    "cwboost.families.tree_partitions": "TreeCoordinator draw_code",
+    "cwboost.kernels.include": "get_include",
+    "cwboost.model_file.container": "ModelFileError",
+    "cwboost.model_file.saving": "load_model",
+    "cwboost.onnx_export": "to_onnx",
+    "cwboost.solvers.solve_master": "solve_master",
+    "cwboost.tree_export": "to_shap to_treelite",
 }
+_HOMES = {name: module for module, names in _LAZY.items() for name in names.split()}
 # Families of plugins, found by their registered names like any other's.
 _SHIPPED = {
     "ProjectionFamily": "projection",
@@ -185,8 +171,8 @@ _SHIPPED = {
 def __getattr__(name: str) -> Any:
     if name in _SHIPPED:
         value = __getattr__("get_family")(_SHIPPED[name])
-    elif name in _LAZY:
-        value = getattr(import_module(_LAZY[name]), name)
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

@@ -69,7 +69,7 @@ class BaselineClassifier(BoostingClassifier):
         check_verbose(self.verbose)
 
     def _training(self, examples: Examples, rng):
-        """Return the training on the examples, see `cwboost.training.runner.Training`."""
+        """Return the training on the examples, see `cwboost.training.training.Training`."""
         raise NotImplementedError
 
     def _bind(self, examples: Examples, rng, n_targets: int) -> SealedPricer:

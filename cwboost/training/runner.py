@@ -7,35 +7,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from cwboost.callbacks import ProgressBar
-from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.support.warnings import warn_caller
 
 if TYPE_CHECKING:
     from cwboost.calibration.stopping import EarlyStopping
-    from cwboost.families.sealing.pricer import SealedPricer
     from cwboost.training.sklearn_callbacks import FitTask
-
-
-class Training(Protocol):
-    """What the runner asks of training in progress."""
-
-    model: GrowingEnsemble  # of the finished rounds
-    pricer: SealedPricer
-
-    @property
-    def n_rounds(self) -> int: ...  # that are finished
-
-    @property
-    def mean_loss(self) -> float: ...  # of the training examples, 1 before the first round
-
-    @property
-    def stop_reason(self) -> str | None: ...  # why training ended, or None
-
-    def round(self) -> bool:
-        """Do one round; return False when training is over, whether or not it did a round."""
+    from cwboost.training.training import Training
 
 
 @dataclass

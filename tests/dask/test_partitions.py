@@ -75,16 +75,18 @@ def test_sparse_blocks_and_bytes_give_the_same_model(data):
 
 
 def test_families_see_sparse_blocks_as_csr(data, monkeypatch):
+    """Those that describe them, and those that bind to them."""
     seen, describe = [], StumpFamily.describe
 
-    def noted(family, X):
-        seen.append(X.format)
-        return describe(family, X)
+    def noted(X):
+        seen.extend([X.format] if sparse.issparse(X) else [])
+        return X
 
-    monkeypatch.setattr(StumpFamily, "describe", noted)
+    monkeypatch.setattr(StumpFamily, "describe", lambda family, X: describe(family, noted(X)))
+    monkeypatch.setattr("cwboost.dask.host.read_only", noted)
     blocks = split(np.nan_to_num(data[0]), data[1], 200)
     train(StumpFamily(), [(sparse.csc_array(part), labels) for part, labels in blocks], 1)
-    assert seen == ["csr", "csr"]
+    assert seen == 4 * ["csr"]
 
 
 def test_weights_of_examples_and_classes(data):

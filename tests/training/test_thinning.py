@@ -9,7 +9,7 @@ from models import pair_loss, paper, stages
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import log_loss
 
-from cwboost import load_model, solve_master
+from cwboost import TreeFamily, load_model, solve_master
 from cwboost.calibration.calibration import LeftOut
 from cwboost.training import thinning
 
@@ -117,14 +117,14 @@ def test_a_model_that_was_saved_without_its_stages_is_thinned(trained, halves, t
     assert 0 < len(thin.ensemble_.learners) <= len(full.ensemble_.class_wise().learners)
 
 
-@pytest.mark.slow
 def test_equal_columns_are_kept_once_and_threads_change_nothing(halves):
+    """Of two features with two values, the stumps of 40 rounds are the same few."""
     X, y, *_ = halves
-    X = np.hstack([X[:, :2], X[:, :2]])
-    clf = paper(n_estimators=40, n_jobs=2).fit(X, y)
+    X = X[:, :2] > np.median(X[:, :2], axis=0)
+    clf = stages(TreeFamily(max_depth=1), n_estimators=40, n_jobs=2).fit(X, y)
     thin = clf.thin(X, y, C=1e5)
     for block in outputs_by_class(thin, X):
-        assert len({row.tobytes() for row in block}) == len(block)
+        assert len({row.tobytes() for row in block}) == len(block) <= 4
     one = clf.set_params(n_jobs=1).thin(X, y, C=1e5)
     np.testing.assert_array_equal(one.decision_function(X), thin.decision_function(X))
 
