@@ -112,10 +112,8 @@ class TreeLearners(WeakLearners):
     def concatenate(cls, batches: Sequence[Self]) -> Self:
         if len(batches) == 1:
             return batches[0]
-        if len({batch.n_features for batch in batches}) != 1:
-            raise ValueError("batches must have the same number of features")
-        if len({batch.trees.output.shape[1:] for batch in batches}) != 1:
-            raise ValueError("batches must have the same number of outputs")
+        if len({(batch.n_features, batch.trees.output.shape[1:]) for batch in batches}) != 1:
+            raise ValueError("batches must have the same numbers of features and of outputs")
         return batches[0]._of(join_trees([batch.trees for batch in batches]))
 
     def _of(self, trees: ThresholdTrees) -> Self:

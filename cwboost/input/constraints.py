@@ -24,6 +24,8 @@ def read_constraints(
     Those `given` have the names of the parameters. Two classes may have one score for both: that of
     the second. The score of the first is constant then, and what it would do falls to the other.
     """
+    if not given:
+        return {}
     constraints = {}
     if "monotonic_cst" in given:
         signs = _monotonic(given["monotonic_cst"], schema, classes)

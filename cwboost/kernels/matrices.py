@@ -1,5 +1,7 @@
 """Conversion of matrices for the kernels: aligned dense arrays, or checked compressed ones."""
 
+from math import gcd
+
 import numpy as np
 
 DTYPES = (np.uint8, np.float32, np.float64)
@@ -24,7 +26,7 @@ def readable(X) -> np.ndarray:
     X = np.asarray(X)
     if X.dtype.type not in DTYPES or not X.dtype.isnative:
         return X.astype(np.float64)
-    if not X.flags.aligned or sum([step % X.itemsize for step in X.strides]):
+    if not X.flags.aligned or gcd(X.itemsize, *X.strides) != X.itemsize:
         return np.array(X, order="C")
     return X
 

@@ -84,7 +84,12 @@ def matrix_product(A, B, n_threads: int = 1) -> np.ndarray:
     -------
     ndarray of shape (n, m), dtype float64
     """
-    return Projector(B)(A, n_threads, np.float64).T
+    if A.shape[1] != len(B):
+        raise ValueError(f"A must have a column for each of the {len(B)} rows of B, got {A.shape}")
+    directions = Directions(np.asarray(B, dtype=np.float64), None)
+    product = np.empty((B.shape[1], len(A)))
+    directions.dense(Panels(directions), readable(A), product, usable_threads(n_threads))
+    return product.T
 
 
 def inverse_factor(A, n_threads: int = 1) -> np.ndarray:

@@ -51,9 +51,6 @@ GAP = 0.01
 """Training at a value of C that the data choose ends this close to the optimum: log loss changes by
 less from here on than between two values of C."""
 
-CONSTRAINTS = ("monotonic_cst", "interaction_cst")
-"""Parameters that constrain the scores, which an init model would not keep."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -63,10 +60,10 @@ class Parameters:
     `learning_rate` and `category_encoding` are None if they are to be chosen, or not used; `init`
     is "auto" then. `chooses_C` is True if the data choose C, along a path that begins at that of
     the settings, for a model of `max_columns` coefficients at most, "one_se", or None.
-    `constraints` are those of `CONSTRAINTS` that constrain anything. `divides` is
-    True if a round grows one learner in whose cells all classes step, else it adds columns of one
-    class each, and `keeps_state` if the state for an exact continuation may
-    be needed. `time_limit` are the seconds of the shortest `TimeLimit` among the callbacks,
+    `constraints` are the parameters that constrain the scores, if they constrain anything.
+    `divides` is True if a round grows one learner in whose cells all classes step, else it adds
+    columns of one class each, and `keeps_state` if the state for an exact continuation may be
+    needed. `time_limit` are the seconds of the shortest `TimeLimit` among the callbacks,
     infinite without one. `split_seed` draws the split for early stopping: always the same one
     unless `random_state` is an integer, so that a fit that goes on holds out the same examples.
     """
@@ -122,10 +119,11 @@ class Parameters:
         check_verbose(classifier.verbose)
         warm_start = check_bool("warm_start", classifier.warm_start)
         family = resolve_weak_learner(classifier.weak_learner)
-        constraints = {name: getattr(classifier, name) for name in CONSTRAINTS}
-        if not _has_nonzero(classifier.monotonic_cst):
-            constraints["monotonic_cst"] = None
-        constraints = {name: given for name, given in constraints.items() if given is not None}
+        constraints = {}
+        if _has_nonzero(classifier.monotonic_cst):
+            constraints["monotonic_cst"] = classifier.monotonic_cst
+        if classifier.interaction_cst is not None:
+            constraints["interaction_cst"] = classifier.interaction_cst
         # Here alone it is decided which training it is: that of leaves, or that of columns.
         divides = (
             classifier.correction == "stagewise"

@@ -26,7 +26,7 @@ def test_wrong_shapes_at_prediction():
     with pytest.raises(ValueError, match="coef must have 6 rows"):
         learners.scorer(np.ones((5, 2)))
     other = fitted(X[:, :3]).learners
-    with pytest.raises(ValueError, match="same number of features"):
+    with pytest.raises(ValueError, match="same numbers of features"):
         TreeLearners.concatenate([learners, other])
 
 
