@@ -428,8 +428,8 @@ class CWBoostClassifier(BoostingClassifier):
         Cs = checked_Cs(C, X_val is not None)
         arguments = Arguments(X, y, sample_weight, groups, X_val, y_val, sample_weight_val)
         examples = self._read(arguments)
-        if not np.array_equal(found := examples.classes, self.classes_):
-            raise ValueError(f"y must have the classes {self.classes_}, got {found}")
+        if not np.array_equal(labels := examples.classes, self.classes_):
+            raise ValueError(f"y must have the classes {self.classes_}, got {labels}")
         return self._with(thinned(self.model_, examples, Parameters.of(self), Cs))
 
     def refit(
@@ -477,9 +477,9 @@ class CWBoostClassifier(BoostingClassifier):
         parameters = Parameters.of(self)
         arguments = Arguments(X, y, sample_weight, groups, X_val, y_val, sample_weight_val)
         examples = self._read(arguments)
-        if not np.isin(found := examples.classes, self.classes_).all():
+        if not np.isin(labels := examples.classes, self.classes_).all():
             raise ValueError(
-                f"y must have the classes {self.classes_} or some of them, got {found}: the trees "
+                f"y must have the classes {self.classes_} or some of them, got {labels}: the trees "
                 "divide no others, so fit a new model, on rows of all classes"
             )
         return self._with(

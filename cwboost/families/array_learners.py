@@ -73,8 +73,8 @@ class ArrayLearners(WeakLearners):
     def __init__(self, *, n_features: int | None = None, **arrays: Any) -> None:
         dtypes = _dtypes_of(type(self))
         if arrays.keys() != dtypes.keys():
-            wanted, got = ", ".join(sorted(dtypes)), ", ".join(sorted(arrays))
-            raise TypeError(f"{type(self).__name__} takes {wanted}, got {got}")
+            declared, got = ", ".join(sorted(dtypes)), ", ".join(sorted(arrays))
+            raise TypeError(f"{type(self).__name__} takes {declared}, got {got}")
         self.n_features = n_features
         for name, dtype in dtypes.items():
             setattr(self, name, np.asarray(arrays[name], dtype=dtype))
@@ -116,16 +116,16 @@ class ArrayLearners(WeakLearners):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> ArrayLearners:
         shapes = cls.shapes(n_features)
-        own = dict(zip(shapes, check_arrays(arrays, shapes)))
+        checked = dict(zip(shapes, check_arrays(arrays, shapes)))
         for name, (_, shape) in shapes.items():
             for axis, size in enumerate(shape):
-                if isinstance(size, str) and size != "n_learners" and not own[name].shape[axis]:
+                if isinstance(size, str) and size != "n_learners" and not checked[name].shape[axis]:
                     raise ValueError(f"array {name!r}: {size} must be positive, got 0")
         if cls.shared:
-            n_groups = len(own[next(iter(cls.shared))])
-            if ((own["group"] < 0) | (own["group"] >= n_groups)).any():
+            n_groups = len(checked[next(iter(cls.shared))])
+            if ((checked["group"] < 0) | (checked["group"] >= n_groups)).any():
                 raise ValueError(f"array 'group' must hold indices of {n_groups} groups")
-        learners = cls(n_features=n_features, **own)
+        learners = cls(n_features=n_features, **checked)
         learners.check_values(n_features)
         return learners
 

@@ -38,7 +38,7 @@ def check_arrays(
     if set(arrays) != set(expected):
         raise ValueError(f"arrays must be {sorted(expected)}, got {sorted(arrays)}")
     lengths: dict[str, int] = {}
-    found = []
+    checked = []
     for name, (dtype, shape) in expected.items():
         array = arrays[name]
         if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype):
@@ -46,26 +46,26 @@ def check_arrays(
             raise ValueError(f"array {name!r} must have dtype {np.dtype(dtype)}, got {got}")
         if array.ndim != len(shape):
             raise ValueError(f"array {name!r} must have {len(shape)} dimensions, got {array.ndim}")
-        wanted = tuple(
+        expected_shape = tuple(
             lengths.setdefault(length, got) if isinstance(length, str) else length
             for length, got in zip(shape, array.shape)
         )
-        if array.shape != wanted:
-            raise ValueError(f"array {name!r} must have shape {wanted}, got {array.shape}")
-        found.append(array)
-    return found
+        if array.shape != expected_shape:
+            raise ValueError(f"array {name!r} must have shape {expected_shape}, got {array.shape}")
+        checked.append(array)
+    return checked
 
 
-def check_names(found: object, layout: Mapping[str, tuple], what: str) -> None:
+def check_names(returned: object, layout: Mapping[str, tuple], what: str) -> None:
     """Raise ValueError unless a method, `what`, returned a dict with the names of a layout."""
-    got = sorted(found) if isinstance(found, Mapping) else type(found).__name__
+    got = sorted(returned) if isinstance(returned, Mapping) else type(returned).__name__
     if got != sorted(layout):
         raise ValueError(f"{what} must return a dict with the names {sorted(layout)}, got {got}")
 
 
 def check_layout(layout: Mapping[str, tuple], what: str) -> None:
     """Raise TypeError unless a class declares the arrays of its learners as it should."""
-    wanted = "dtypes and tuples of lengths by name, such as {'along': ('float64', ('n_features',))}"
+    form = "dtypes and tuples of lengths by name, such as {'along': ('float64', ('n_features',))}"
     for name, declared in layout.items():
         try:
             dtype, shape = declared
@@ -73,4 +73,4 @@ def check_layout(layout: Mapping[str, tuple], what: str) -> None:
         except (TypeError, ValueError):
             is_right = False
         if not (is_right and str(name).isidentifier()):
-            raise TypeError(f"{what} must have {wanted}, got {{{name!r}: {declared!r}}}")
+            raise TypeError(f"{what} must have {form}, got {{{name!r}: {declared!r}}}")

@@ -92,9 +92,9 @@ class ThresholdTrees:
         every = np.full(self.directions.shape[1], -1) if self.fill_of is None else self.fill_of
         parts = []
         for number in np.unique(every).tolist():
-            own = np.flatnonzero(every == number)
+            places = np.flatnonzero(every == number)
             fill = None if number < 0 or self.fill is None else self.fill[number]
-            parts.append((fill, own, self.directions[:, own]))
+            parts.append((fill, places, self.directions[:, places]))
         return parts
 
     def nodes(self) -> dict[str, np.ndarray]:

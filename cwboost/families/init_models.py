@@ -98,9 +98,9 @@ class SklearnInit(InitModel):
         # With routing, weights would go to those alone who have asked for them.
         with config_context(enable_metadata_routing=False):
             cv, method = PredefinedSplit(folds), "predict_proba"
-            found = cross_val_predict(self.estimator, X, y, cv=cv, params=params, method=method)
+            predicted = cross_val_predict(self.estimator, X, y, cv=cv, params=params, method=method)
             model = clone(self.estimator).fit(X, y, **params)
-        return _form_of(model), _scores_of(found[first])
+        return _form_of(model), _scores_of(predicted[first])
 
 
 def _weighing(estimator, weight) -> tuple[dict[str, np.ndarray], np.ndarray | None]:

@@ -66,8 +66,8 @@ def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]
         n_columns += directions.shape[1]
         columns.append(directions)
         moved.append(replace(form, feature=feature))
-        own = np.full(directions.shape[1], -1) if form.fill_of is None else form.fill_of
-        fill_of.append(np.where(own < 0, -1, own + len(fills)))
+        fill_of_form = np.full(directions.shape[1], -1) if form.fill_of is None else form.fill_of
+        fill_of.append(np.where(fill_of_form < 0, -1, fill_of_form + len(fills)))
         fills.extend([] if form.fill is None else form.fill)
     joined = {"directions": np.hstack(columns), "fill": None, "fill_of": None}
     if fills:

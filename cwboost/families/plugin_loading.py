@@ -170,5 +170,5 @@ def load_class(record: PluginRecord, has_hook: bool):
             f"{target} must be a class, as in 'module:Class', or implement the hook "
             f"cwboost_register_families, which must register a {record.kind}"
         )
-    named = [one for one in registered if getattr(one, "name", None) == record.name]
+    named = [plugin for plugin in registered if getattr(plugin, "name", None) == record.name]
     return (named or registered)[0]

@@ -166,9 +166,10 @@ class Registry:
         owners = self._owners(record.name)
         if owners == [record]:
             return self._load(record)
-        taken = f"the name {record.name!r} is taken by {' and '.join(one.source for one in owners)}"
+        sources = " and ".join(owner.source for owner in owners)
         remedy = ": uninstall one of them" if len(owners) > 1 else ""
-        return replace(record, exception=FamilyError(taken + remedy))
+        message = f"the name {record.name!r} is taken by {sources}{remedy}"
+        return replace(record, exception=FamilyError(message))
 
     def _load(self, record: PluginRecord) -> PluginRecord:
         if record in self._loaded:

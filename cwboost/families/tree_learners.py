@@ -102,8 +102,8 @@ class TreeLearners(WeakLearners):
                 f"{sorted(arrays)}"
             )
         ThresholdTrees(**arrays).check(n_features)
-        own = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        return cls(ThresholdTrees(**own), n_features)
+        contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        return cls(ThresholdTrees(**contiguous), n_features)
 
     def take(self, indices: np.ndarray) -> Self:
         return self._of(join_trees([self.trees], indices))

@@ -125,8 +125,8 @@ class TreeCoordinator(Coordinator):
         # As in the search of sorted features: halfway between neighbouring bins in single
         # precision; without missing values in training, these get the better constant's output.
         split = np.flatnonzero((feature >= 0) & np.isfinite(threshold))
-        own = feature[split]
-        threshold[split] = bins.thresholds(own, bins.bins_below(own, threshold[split]) - 1)
+        used = feature[split]
+        threshold[split] = bins.thresholds(used, bins.bins_below(used, threshold[split]) - 1)
         complete = split[~bins.has_nan[feature[split]]]
         missing[complete] = np.where(roots[complete, 0] < 0, -1, 1)
         return FoundStumps(feature, threshold, polarity, missing, edges, None)

@@ -49,13 +49,13 @@ def _monotonic(given, schema: InputSchema, classes) -> np.ndarray:
     labels, n_features, names = classes.tolist(), schema.n_features, schema.names
     if isinstance(given, Mapping) and any(isinstance(v, Mapping) for v in given.values()):
         constraints = np.zeros((len(labels), n_features), dtype=np.int8)
-        for label, own in given.items():
-            if label not in labels or not isinstance(own, Mapping):
+        for label, columns in given.items():
+            if label not in labels or not isinstance(columns, Mapping):
                 raise ValueError(
                     "monotonic_cst must be a mapping of columns per label of y, got "
-                    f"{own!r} for {shown(label)}"
+                    f"{columns!r} for {shown(label)}"
                 )
-            constraints[labels.index(label)] = _of_columns(own, n_features, names)
+            constraints[labels.index(label)] = _of_columns(columns, n_features, names)
     else:
         constraints = _of_columns(given, n_features, names)
         if constraints.shape == (n_features,):

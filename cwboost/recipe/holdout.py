@@ -49,5 +49,5 @@ def left_out_of(examples: Examples, rows, is_given: bool) -> LeftOut:
     """
     y, weight, groups = examples.y[rows], examples.row_weight[rows], examples.groups
     masses = np.bincount(examples.y, examples.row_weight)
-    found = LeftOut.in_shares(y, weight, masses, None if groups is None else groups[rows])
-    return replace(found, weight=weight) if is_given else found
+    left_out = LeftOut.in_shares(y, weight, masses, None if groups is None else groups[rows])
+    return replace(left_out, weight=weight) if is_given else left_out

@@ -134,8 +134,8 @@ class Parameters:
         chooses_C = classifier.C is None and not settings.stagewise
         metric = stopping_metric(classifier.early_stopping)
         callbacks, seed = list(classifier.callbacks or []), classifier.random_state
-        limits = [float(one.seconds) for one in callbacks if isinstance(one, TimeLimit)]
-        asked = [getattr(one, "needs_training_state", False) for one in callbacks]
+        limits = [float(each.seconds) for each in callbacks if isinstance(each, TimeLimit)]
+        asked = [getattr(each, "needs_training_state", False) for each in callbacks]
         return cls(
             family=family,
             init=classifier.init,

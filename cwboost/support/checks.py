@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
     """Check kind (Integral or Real) and range of a scalar parameter and return it."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
-        wanted = "an integer" if kind is Integral else "a number"
-        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+        kind_of_number = "an integer" if kind is Integral else "a number"
+        raise TypeError(f"{name} must be {kind_of_number}, got {value!r}")
     # Compared as a Python number: NumPy would cast the bound to the value's type, and overflow.
     number = value.item() if isinstance(value, np.generic) else value
     if not (low < number if low_open else low <= number) or not number <= high:

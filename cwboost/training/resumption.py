@@ -89,8 +89,8 @@ def check_continues(
     _require(n_features == n_before, f"X must have the {n_before} features of", n_features)
     if schema.names is not None and before.names is not None:
         for place, (name, known) in enumerate(zip(schema.names, before.names)):
-            wanted = f"column {place} of X must have the name {known!r} that it has in"
-            _require(name == known, wanted, repr(name))
+            rule = f"column {place} of X must have the name {known!r} that it has in"
+            _require(name == known, rule, repr(name))
     family = schema.family
     is_of_kind = isinstance(learners, family.learners_type)
     _require(is_of_kind, "weak_learner must be of the kind of", repr(family.name))
@@ -99,19 +99,19 @@ def check_continues(
     _require(is_of_kind, "correction and monotonic_cst must be of the kind of", grown)
     for name, asked in constraints.items():
         kept = previous.model.constraints.get(name)
-        wanted = f"{PARAMETER_OF[name]} must constrain nothing more than in"
-        _require(kept is not None and IMPLIES[name](kept, asked), wanted, "other constraints")
+        rule = f"{PARAMETER_OF[name]} must constrain nothing more than in"
+        _require(kept is not None and IMPLIES[name](kept, asked), rule, "other constraints")
     for place in sorted(before.categories.keys() | schema.categories.keys()):
         is_same = set(before.categories.get(place, ())) == set(schema.categories.get(place, ()))
         where = f"others in {column_label(place, schema.names)}"
         _require(is_same, "X must hold the categories of", where)
 
 
-def _require(holds: bool, wanted: str, got) -> None:
-    """Raise ValueError unless what is `wanted` of the fitted model holds, so that it can go on."""
+def _require(holds: bool, rule: str, got) -> None:
+    """Raise ValueError with the text of a `rule` unless it holds, so that training can go on."""
     if not holds:
         raise ValueError(
-            f"{wanted} the fitted model if warm_start=True, got {got}: fit again, with "
+            f"{rule} the fitted model if warm_start=True, got {got}: fit again, with "
             "warm_start=False"
         )
 

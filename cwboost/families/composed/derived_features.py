@@ -108,10 +108,10 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
                 f"{cls.__name__}: the base class has attributes called {hidden}, choose other "
                 "names for these hyper-parameters"
             )
-        own = {name for name in WITHOUT_SELF if _is_overridden(cls, name)}
-        if not {"transform", "direction"} & own:
+        overridden = {name for name in WITHOUT_SELF if _is_overridden(cls, name)}
+        if not {"transform", "direction"} & overridden:
             raise TypeError(f"{cls.__name__} must define transform, or direction if it is linear")
-        cls.learners_type = DerivedLearners.of_family(cls, own)
+        cls.learners_type = DerivedLearners.of_family(cls, overridden)
 
     @abstractmethod
     def draw(self, context: DrawContext) -> Mapping[str, np.ndarray]:

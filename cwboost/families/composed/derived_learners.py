@@ -119,18 +119,18 @@ class DerivedLearners(ArrayLearners):
         arrays = [getattr(self, name) for name in self.shared]
         has_one = len(arrays[0]) == 1
         for group in [0] if has_one else np.unique(self.group):
-            own = slice(None) if has_one else np.flatnonzero(self.group == group)
+            learners = slice(None) if has_one else np.flatnonzero(self.group == group)
             shared = {name: array[group, ...] for name, array in zip(self.shared, arrays)}
             fill = shared.pop("fill", None)
-            yield own, fill, {name: array[own] for name, array in layout.items()} | shared
+            yield learners, fill, {name: array[learners] for name, array in layout.items()} | shared
 
     def _directions(self) -> np.ndarray:
         """Return the direction of each learner, (n_features, n_learners); zeros of constants."""
         directions = np.zeros((self.n_features, len(self)))
         for learners, fill, parameters in self.parameters():
-            found = np.zeros((self.n_features, len(directions[0, learners])))
-            found[self._taken(fill)] = self._direction(fill, parameters)
-            directions[:, learners] = found
+            block = np.zeros((self.n_features, len(directions[0, learners])))
+            block[self._taken(fill)] = self._direction(fill, parameters)
+            directions[:, learners] = block
         directions[:, self.is_split == 0] = 0
         return directions
 
@@ -287,8 +287,8 @@ class DerivedLearners(ArrayLearners):
         directions, threshold = self._directions(), self.threshold.copy()
         if self._dtype == np.float32:
             for learners, fill, parameters in self.parameters():
-                own, origin = directions[self._taken(fill)], self._origin(fill, parameters)
-                threshold[learners] += np.add.reduce(origin[:, None] * own[:, learners])
+                taken, origin = directions[self._taken(fill)], self._origin(fill, parameters)
+                threshold[learners] += np.add.reduce(origin[:, None] * taken[:, learners])
         linear = np.where(self.is_split > 0, np.arange(len(self)), -1)
         stumps = stump_trees(linear, threshold, self.polarity, self.missing)
         if "fill" not in self.shared:

@@ -53,8 +53,8 @@ class DerivedCoordinator(Coordinator):
             (parts,) = yield ("weights",)
             weights = _by_place(parts)[1].T
         drawn, bins = self._fixed or (yield from self._drawn(rng, weights))
-        found = yield from self._searched(drawn, bins, scales)
-        return Chosen(drawn.with_thresholds(found), found.edges / scales)
+        stumps = yield from self._searched(drawn, bins, scales)
+        return Chosen(drawn.with_thresholds(stumps), stumps.edges / scales)
 
     def _searched(self, drawn, bins, scales):
         """Return the best thresholds on derived features; a conversation."""
@@ -95,8 +95,8 @@ class DerivedPartition(PartitionPricer):
 
     def __init__(self, X, family: WeakLearnerFamily, context: PartitionContext):
         self._X, self._family, self._context = rows_of(X), family, context
-        wanted = evenly_spaced(context.n_total, family.sample_size)
-        self._seen = np.flatnonzero(np.isin(context.places, wanted))
+        places = evenly_spaced(context.n_total, family.sample_size)
+        self._seen = np.flatnonzero(np.isin(context.places, places))
         self._number, self._values, self._trees = 0, None, None
 
     def summarise(self, weights: PartitionWeights, question):
@@ -106,17 +106,17 @@ class DerivedPartition(PartitionPricer):
                 self._bind_trees(number, drawn, bins)
                 return self._trees.summarise(weights, of_trees)
             case ("sketch", number, drawn):
-                found = self._sketch(number, drawn)
+                answer = self._sketch(number, drawn)
             case ("weights",):
-                found = places, np.ascontiguousarray(weights.weights[:, self._seen].T)
+                answer = places, np.ascontiguousarray(weights.weights[:, self._seen].T)
             case ("all", fill):
                 summary = self._family.summarise(filled(self._X, fill))
-                found = self._context.places[0], summary
+                answer = self._context.places[0], summary
             case ("examples",):
                 weight = self._context.weight
                 weight = np.ones(self._X.shape[0]) if weight is None else weight
-                found = places, self._X[self._seen], weight[self._seen], self._context.n_total
-        return ([found],)  # of all partitions, a list
+                answer = places, self._X[self._seen], weight[self._seen], self._context.n_total
+        return ([answer],)  # of all partitions, a list
 
     def _sketch(self, number: int, drawn: DerivedLearners) -> FeatureSketch:
         self._number, self._trees = number, None

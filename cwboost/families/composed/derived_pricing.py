@@ -65,5 +65,5 @@ class DerivedPricer(Pricer):
         return SortedFeatures(values, self._n_threads)
 
 
-def _priced(drawn: DerivedLearners, found) -> Priced:
-    return Priced(drawn.with_thresholds(found), found.outputs, found.edges)
+def _priced(drawn: DerivedLearners, stumps) -> Priced:
+    return Priced(drawn.with_thresholds(stumps), stumps.outputs, stumps.edges)

@@ -41,8 +41,8 @@ def medians(X, weight, taken) -> np.ndarray:
     values = np.take_along_axis(values, order, axis=0)
     below = np.cumsum(np.where(np.isfinite(values), weight[order], 0.0), axis=0)
     half = np.argmax(2 * below >= below[-1:], axis=0)
-    found = np.take_along_axis(values, half[None], axis=0)[0]
-    fill[full] = np.where(np.isfinite(found), found, 0.0)
+    median = np.take_along_axis(values, half[None], axis=0)[0]
+    fill[full] = np.where(np.isfinite(median), median, 0.0)
     return fill
 
 

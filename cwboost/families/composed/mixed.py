@@ -88,9 +88,9 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        own = {key: value for key, value in params.items() if "__" not in key}
+        of_mixture = {key: value for key, value in params.items() if "__" not in key}
         nested = {key: value for key, value in params.items() if "__" in key}
-        super().set_params(**own)
+        super().set_params(**of_mixture)
         if nested:
             members = self.members()
             by_label = dict(zip(_labels(members), members))
@@ -133,7 +133,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     def coordinator(self, descriptions: list, context: BindContext) -> Coordinator:
         members = self.members()
         coordinators = [
-            member.coordinator([own[k] for own in descriptions], context)
+            member.coordinator([part[k] for part in descriptions], context)
             for k, member in enumerate(members)
         ]
         return MixedCoordinator(dict(zip(_labels(members, PART), coordinators)))
@@ -171,10 +171,12 @@ class MixedPricer(Pricer):
         self._pricers = pricers
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        return self._best_of([one.price(weights, request) for one in self._pricers.values()])
+        return self._best_of([each.price(weights, request) for each in self._pricers.values()])
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        return self._best_of([one.price_shared(weights, request) for one in self._pricers.values()])
+        return self._best_of(
+            [each.price_shared(weights, request) for each in self._pricers.values()]
+        )
 
     def _best_of(self, found: Sequence[Priced]) -> Priced:
         """Return the learner of largest edge for each target: in a tie, of the first family."""
@@ -251,11 +253,11 @@ class MixedPartition(PartitionPricer):
         self._pricers = pricers
 
     def summarise(self, weights, question):
-        name, own = question
-        return (name, *self._pricers[name].summarise(weights, own))
+        name, of_member = question
+        return (name, *self._pricers[name].summarise(weights, of_member))
 
     def outputs(self, learners):
-        parts = [(self._pricers[n].outputs(own), places) for n, own, places in learners.batches()]
+        parts = [(self._pricers[n].outputs(of_n), places) for n, of_n, places in learners.batches()]
         packed = np.empty((len(learners), parts[0][0].shape[1]), dtype=np.uint8)
         for outputs, places in parts:
             packed[places] = outputs

@@ -89,14 +89,14 @@ class MixedLearners(WeakLearners):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> MixedLearners:
         grouped: dict[str, dict[str, np.ndarray]] = {}
-        own = {}
+        of_batch = {}
         for key, array in arrays.items():
             name, separator, rest = key.partition(SEPARATOR)
             if separator:
                 grouped.setdefault(name, {})[rest] = array
             else:
-                own[key] = array
-        (part,) = check_arrays(own, {"part": ("int32", ("n_learners",))})
+                of_batch[key] = array
+        (part,) = check_arrays(of_batch, {"part": ("int32", ("n_learners",))})
         parts = {name: _load(name, grouped[name], n_features) for name in sorted(grouped)}
         sizes = [len(batch) for batch in parts.values()]
         in_range = part.size == 0 or (part.min() >= 0 and part.max() < len(parts))
@@ -121,8 +121,8 @@ class MixedLearners(WeakLearners):
         names = sorted({name for batch in batches for name in batch.parts})
         parts = {}
         for name in names:
-            own = [batch.parts[name] for batch in batches if name in batch.parts]
-            parts[name] = type(own[0]).concatenate(own)
+            joined = [batch.parts[name] for batch in batches if name in batch.parts]
+            parts[name] = type(joined[0]).concatenate(joined)
         codes = [
             np.array([names.index(name) for name in batch.parts], dtype=np.int32)[batch.part]
             for batch in batches

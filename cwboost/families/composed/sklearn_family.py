@@ -125,11 +125,11 @@ class SklearnPricer(Pricer):
         # On one thread, since sums of linear algebra depend on the number of threads. With metadata
         # routing, weights would go to those alone who have asked for them.
         with one_thread(self._libraries), config_context(enable_metadata_routing=False):
-            found = [
+            priced = [
                 self._price_one(row, None if seeds is None else int(seeds[t]))
                 for t, row in enumerate(weights)
             ]
-        learners, outputs, edges = zip(*found)
+        learners, outputs, edges = zip(*priced)
         packed = pack_outputs(np.concatenate(outputs, axis=1))
         return Priced(self._form.concatenate(learners), packed, np.array(edges))
 

@@ -83,8 +83,8 @@ class TreeModels(TreeLearners, SklearnLearners):
 
     @classmethod
     def constant(cls, sign: int, n_features: int) -> TreeModels:
-        one = np.array([sign], dtype=np.int8)
-        return cls(stump_trees(np.array([-1]), np.zeros(1), one, one), n_features)
+        signs = np.array([sign], dtype=np.int8)
+        return cls(stump_trees(np.array([-1]), np.zeros(1), signs, signs), n_features)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> TreeModels:

@@ -89,14 +89,14 @@ def _differs(flat: ThresholdTrees, X, outputs) -> np.ndarray:
         return flat.outputs(X) != outputs
     trees = replace(flat, directions=None)
     linear, slack = np.empty((2, X.shape[0], flat.directions.shape[1]))
-    for fill, own, directions in flat.by_fill():
+    for fill, places, directions in flat.by_fill():
         rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
         rows = rows if fill is None else np.where(np.isfinite(rows), rows, fill)
         # A family may measure a feature from a point as far away as its values are.
         farthest = np.abs(rows).max(axis=0, initial=0.0, where=np.isfinite(rows))
         with np.errstate(all="ignore"):
-            linear[:, own] = rows @ directions
-            slack[:, own] = LINEAR_SLACK * ((np.abs(rows) + farthest) @ np.abs(directions))
+            linear[:, places] = rows @ directions
+            slack[:, places] = LINEAR_SLACK * ((np.abs(rows) + farthest) @ np.abs(directions))
     with np.errstate(all="ignore"):
         differs = [trees.outputs(z) != outputs for z in (linear, linear - slack, linear + slack)]
     return np.logical_and.reduce(differs) & np.isfinite(linear + slack).all(axis=1, keepdims=True)

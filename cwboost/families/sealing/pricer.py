@@ -53,14 +53,16 @@ def bind_family(
 
 def candidates_of(family: WeakLearnerFamily, size: float) -> list[WeakLearnerFamily]:
     """Return the checked candidates of a family, see `WeakLearnerFamily.candidates`."""
-    found = list(noted(lambda: f"candidates of {family_source(family)}", family.candidates, size))
-    for one in found:
-        if type(one) is not type(family) or one.capabilities != family.capabilities:
+    candidates = list(
+        noted(lambda: f"candidates of {family_source(family)}", family.candidates, size)
+    )
+    for candidate in candidates:
+        if type(candidate) is not type(family) or candidate.capabilities != family.capabilities:
             raise FamilyFault(
                 f"{family_source(family)}: candidates must be of its kind and capabilities, got "
-                f"{one!r}"
+                f"{candidate!r}"
             )
-    return found
+    return candidates
 
 
 class SealedPricer(Pricer, Divider):
@@ -119,11 +121,11 @@ class SealedPricer(Pricer, Divider):
     def divide(self, weights, request: PricingRequest = PricingRequest()) -> Division:
         """See `Divider.divide`."""
         self.n_calls += 1
-        found = noted(self._where, self.pricer.divide, read_only(weights), request)
-        check_division(found, self.family.learners_type, self.n_samples, self.fault)
+        division = noted(self._where, self.pricer.divide, read_only(weights), request)
+        check_division(division, self.family.learners_type, self.n_samples, self.fault)
         if self._is_due():
-            self._check_cells(found)
-        return found
+            self._check_cells(division)
+        return division
 
     def rebound(self, family: WeakLearnerFamily, context: BindContext) -> SealedPricer | None:
         """See `Pricer.rebound`."""
@@ -135,8 +137,8 @@ class SealedPricer(Pricer, Divider):
     def _checked(self, method, weights, request, n_targets: int) -> Priced:
         """Call a method of pricing; check the form of its result, and the outputs if it is due."""
         self.n_calls += 1
-        found = noted(self._where, method, read_only(weights), request)
-        priced = check_priced(found, self.family, self.n_samples, n_targets, self.fault)
+        result = noted(self._where, method, read_only(weights), request)
+        priced = check_priced(result, self.family, self.n_samples, n_targets, self.fault)
         # If nothing pays, training ends.
         pays = max(priced.edges.tolist()) > self.least_edge
         if self._is_due() or not pays:
@@ -224,9 +226,9 @@ def check_priced(
 
 def check_learners(learners, edges, family, n_targets, fault) -> None:
     """Check priced learners and their edges; see `check_priced`."""
-    wanted = family.learners_type
-    if not isinstance(learners, wanted):
-        raise fault(f"learners must be {wanted.__name__}, got {type(learners).__name__}")
+    kind = family.learners_type
+    if not isinstance(learners, kind):
+        raise fault(f"learners must be {kind.__name__}, got {type(learners).__name__}")
     n = len(learners)
     if n != n_targets:
         raise fault(f"learners must be {n_targets}, one per target, got {n}")
