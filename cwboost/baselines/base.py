@@ -57,7 +57,9 @@ class BaselineClassifier(BoostingClassifier):
         self._check_parameters()
         examples = self._learn(Arguments(X, y, sample_weight, X_val=X_val, y_val=y_val))
         training = self._training(examples, generator_of(self.random_state))
-        outcome = self._outcome_type(training, examples.schema, examples.classes)
+        outcome = self._outcome_type(
+            training=training, schema=examples.schema, classes=examples.classes
+        )
         runner = Runner(training, self.n_estimators, outcome, list(self.callbacks or []))
         runner.train_and_keep(self, start, task)
         return self

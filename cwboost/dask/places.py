@@ -263,7 +263,6 @@ class Partitions(Bench):
             examples=None if self.is_elsewhere else self._checksum,
             origin=None,
             statistics=None,
-            columns=None,
         )
 
     def _bind(self, family: WeakLearnerFamily, start: Start) -> None:

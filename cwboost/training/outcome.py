@@ -22,18 +22,17 @@ from cwboost.training.resumption import training_state
 from cwboost.training.runner import fitted_again
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ModelOutcome:
-    """The outcome of a training without warm start."""
+    """The outcome of a training without warm start.
+
+    `columns` are some training examples as X has them, None if features are its columns.
+    """
 
     training: Any
     schema: InputSchema
     classes: np.ndarray
-
-    @property
-    def sample(self) -> Sample:
-        """Some training examples, for importances."""
-        return self.training.pricer.sample
+    columns: Sample | None = None
 
     def attributes(self, stop_reason: str) -> dict[str, Any]:
         """Return the fitted attributes of the rounds that the model keeps, by name."""
@@ -42,9 +41,10 @@ class ModelOutcome:
         # `TreeLearners` themselves are their flat form; subclasses and others may err.
         if ensemble.n_rounds and type(ensemble.learners) is not TreeLearners:
             check_forms(ensemble.learners, pricer.family, pricer.sample.X, ensemble.coef())
+        seen = pricer.sample if self.columns is None else self.columns
         return self.schema.attributes() | {
             "classes_": self.classes,
-            "model_": FittedModel(ensemble, self.classes, seen=self.sample),
+            "model_": FittedModel(ensemble, self.classes, seen=seen),
             "n_iter_": ensemble.n_rounds,
             "history_": {name: np.array(a) for name, a in training.model.history.items()},
             # A copy, since parameters that are set from now on are those of the next fit.
@@ -60,13 +60,12 @@ class ModelOutcome:
         raise TypeError(f"{type(estimator).__name__} has no warm start, hence no checkpoints")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BoostingOutcome(ModelOutcome):
     """The outcome of a training of `CWBoostClassifier`.
 
     `examples` and `constraints` are those of `FittedModel`. `origin`, from `origin_of`, is None if
-    nothing may go on exactly. `statistics` are those of the model, and `columns` some training
-    examples as X has them.
+    nothing may go on exactly. `statistics` are those of the model.
     """
 
     parameters: Parameters
@@ -77,12 +76,6 @@ class BoostingOutcome(ModelOutcome):
     early_stopping: EarlyStopping | None
     origin: Mapping[str, Any] | None
     statistics: TargetStatistics | None
-    columns: Sample | None
-
-    @property
-    def sample(self) -> Sample:
-        """Some training examples, as X has them."""
-        return super().sample if self.columns is None else self.columns
 
     @property
     def _keeps_state(self) -> bool:
