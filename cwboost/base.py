@@ -6,6 +6,7 @@ Everything here reads the `FittedModel` that a training leaves behind, and nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -134,11 +135,12 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         `known` are the categories of a model that training goes on from.
         """
-
-        def learn(X, weight) -> InputSchema:
-            family = resolve_weak_learner(self.weak_learner)
-            return InputSchema.learn(X, family, self.categorical_features, known, weight)
-
+        learn = partial(
+            InputSchema.learn,
+            family=resolve_weak_learner(self.weak_learner),
+            categorical_features=self.categorical_features,
+            known=known,
+        )
         return read(arguments, learn, type(self), getattr(self, "class_weight", None))
 
     def _read(self, arguments: Arguments) -> Examples:

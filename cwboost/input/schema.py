@@ -45,7 +45,7 @@ class InputSchema:
     categories: Mapping[int, np.ndarray]
 
     @classmethod
-    def learn(cls, X, family, categorical_features, known=None, weight=None) -> InputSchema:
+    def learn(cls, X, weight, family, categorical_features, known=None) -> InputSchema:
         """Return the schema of the columns of training, whose rows have a `weight`, None for ones.
 
         `known` are the categories of a model that training goes on from, whose order is kept.

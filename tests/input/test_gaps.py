@@ -112,7 +112,7 @@ def floats(kind):
 
 def matrix(X, categorical_features="from_dtype"):
     """Return the matrix of numbers that weak learners read."""
-    schema = InputSchema.learn(read_columns(X), get_family("stump")(), categorical_features)
+    schema = InputSchema.learn(read_columns(X), None, get_family("stump")(), categorical_features)
     return schema.encode(X, CWBoostClassifier)
 
 
@@ -139,8 +139,8 @@ def test_numbers_with_gaps_are_one_matrix(kind, name):
 def test_masked_categories_keep_their_kind(kind):
     values = np.array(COLUMNS[kind])[:, None]
     given = np.ma.array(values, mask=AT[:, None])
-    schema = InputSchema.learn(read_columns(given), get_family("stump")(), [0])
-    expected = InputSchema.learn(values[~AT], get_family("stump")(), [0])
+    schema = InputSchema.learn(read_columns(given), None, get_family("stump")(), [0])
+    expected = InputSchema.learn(values[~AT], None, get_family("stump")(), [0])
     np.testing.assert_array_equal(schema.categories[0], expected.categories[0], strict=True)
     found = expected.encode(values, CWBoostClassifier)
     found[AT] = np.nan
