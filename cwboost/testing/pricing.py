@@ -76,7 +76,7 @@ def check_pricing(family):
 def check_missing_values(family):
     """Check pricing on NaN and infinities, even on X of NaN alone, and predictions for new gaps."""
     gaps = with_missing(pixels())
-    infinite = np.where(np.isnan(gaps), np.inf * np.sign(pixels(seed=9) - 100), gaps)
+    infinite = np.where(np.isnan(gaps), np.where(pixels(seed=9) < 100, -np.inf, np.inf), gaps)
     for what, X in (
         ("X with NaN", gaps),
         ("X with infinities", infinite),
