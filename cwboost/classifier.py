@@ -153,8 +153,9 @@ class CWBoostClassifier(BoostingClassifier):
         training repeats the path. Else None is 1e12: the penalty of coefficients then counts
         nothing, and steps of leaves have none.
     max_columns : int, "one_se" or None, default=None
-        A smaller model on the path of `C`: with at most this number of coefficients, or the
-        smallest within one standard error of the lowest log loss.
+        A smaller model on the path of `C`: the last with at most this number of coefficients, for
+        which bisection looks between two values of C, or the smallest within one standard error of
+        the lowest log loss.
     max_working_sets : int, default=2
         Passes of coordinate descent per round (tau_max); "stagewise" always does one.
     epsilon : float, default=0.1

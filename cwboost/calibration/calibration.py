@@ -35,18 +35,21 @@ LARGEST_DIFFERENCE = 1e300
 """Between two scores: times a scale it is finite."""
 
 
-def predict_prior(model, class_weights, C):
+def predict_prior(model, class_weights, C, most_columns=None):
     """Return a model without columns that predicts its base, or the shares of the classes; warn.
+
+    None lowered the objective at C, or, with `most_columns`, the first ones were more.
 
     Without base scores, the offsets of its ensemble are the constant scores of least loss, half the
     logarithms of the shares of `class_weights`: for constant scores b the loss is the sum over
     c != a of share_a exp(b_c - b_a), and there its gradient vanishes.
     """
     what = "shares of the classes, whatever the features" if model.base is None else "base scores"
-    warn_caller(
-        f"no weak learner lowers the objective at C={C:g}: the model predicts the {what}; check "
-        "that features differ between the classes, or raise C"
-    )
+    why = f"no weak learner lowers the objective at C={C:g}"
+    remedy = "check that features differ between the classes, or raise C"
+    if most_columns is not None:
+        why, remedy = f"the first columns are more than max_columns={most_columns}", "raise it"
+    warn_caller(f"{why}: the model predicts the {what}; {remedy}")
     if model.base is not None:
         return model
     scores = log(class_weights / class_weights.sum()) / LOSS_SCALE

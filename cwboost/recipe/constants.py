@@ -15,6 +15,9 @@ STEPS_PER_DOUBLING, LARGEST_C, PAST_BEST = 2, 2.0**40, 1.02
 """The path of C has these values per doubling, up to this one, until the log loss of the examples
 left out is this factor above its lowest, at twice the C of the lowest at least."""
 
+CLOSEST_C = 1.005
+"""`max_columns` bisects C until two values are this close."""
+
 UNMEASURED_C = 16.0
 """C if nothing can be left out: a handful of columns."""
 

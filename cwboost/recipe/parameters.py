@@ -51,6 +51,9 @@ GAP = 0.01
 """Training at a value of C that the data choose ends this close to the optimum: log loss changes by
 less from here on than between two values of C."""
 
+FEW_PASSES, FEW_EPSILON = 20, 1e-3
+"""Passes and violation to which few columns are solved, so that those that do not pay go."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -210,10 +213,16 @@ def _settings_of(classifier) -> BoostingSettings:
             f"solver must be 'fcd' with correction={correction!r}, which takes one step per "
             f"coefficient, got {classifier.solver!r}"
         )
+    chooses_C = classifier.C is None and not stagewise
+    max_columns = _max_columns(classifier.max_columns, chooses_C)
+    passes, epsilon = int(classifier.max_working_sets), float(classifier.epsilon)
+    if max_columns not in (None, ONE_SE):
+        passes, epsilon = max(passes, FEW_PASSES), min(epsilon, FEW_EPSILON)
     return BoostingSettings(
-        max_working_sets=1 if stagewise else int(classifier.max_working_sets),
-        epsilon=float(classifier.epsilon),
-        gap=GAP if classifier.C is None and not stagewise else 0.0,
+        most_columns=None if max_columns == ONE_SE else max_columns,
+        max_working_sets=1 if stagewise else passes,
+        epsilon=epsilon,
+        gap=GAP if chooses_C else 0.0,
         solver=classifier.solver,
         tol=float(classifier.tol),
         penalizes_steps=classifier.C is not None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +25,8 @@ def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
     """
     first = parameters.settings.C
     if bench.is_elsewhere:
-        C = float(bench.previous.history["C"][-1])
+        kept = max(1, bench.previous.model.ensemble.n_rounds)
+        C = float(bench.previous.history["C"][kept - 1])
         return plan.because("C", "that of the fitted model", Cs=(C,))
     plan, points = _best_path(parameters, bench, start, plan, clock)
     if not points:
@@ -33,13 +34,16 @@ def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
         return plan.because("C", why, Cs=(first, at.UNMEASURED_C))
     path = HoldoutPath(tuple(points), chosen(points, parameters.max_columns))
     best, exact = points[path.kept], np.isfinite(points[path.kept].gap)
-    rules = {None: "the lowest", ONE_SE: "within a standard error of the lowest"}
-    rule = rules.get(parameters.max_columns, f"the lowest with at most {parameters.max_columns}")
+    last_C = best.C
+    is_se = parameters.max_columns == ONE_SE
+    rule = "within a standard error of the lowest" if is_se else "the lowest"
     size = f"{best.n_nonzero:.0f} coefficients"
     reason = f"holdout log loss is {best.log_loss:.3g} with {size}, {rule}"
     if path.kept == len(points) - 1:
         reason += ", at the end of the path"
-    plan = plan.because("C", reason, path=path, Cs=values_of_C(first, best.C))
+        if parameters.settings.most_columns is not None:
+            last_C *= 4.0  # all examples may have fewer columns
+    plan = plan.because("C", reason, path=path, Cs=values_of_C(first, last_C))
     within = f"within {GAP:.0%} of the optimum over all weak learners of the family"
     falls = f"after ten rounds in a row that each lower the objective by at most {GAP:.0%}"
     plan = plan.because("rounds_per_C", f"it leaves each {within if exact else falls}")
@@ -87,35 +91,37 @@ def follow_path(
 ) -> list[PathPoint]:
     """Return the points of a holdout run at growing C, until its log loss rises.
 
-    Or until there are more columns than are parameters.
+    If there are more than `max_columns` before, the last points are those that `next_C` asks for.
 
     Every value of C begins with the columns and coefficients of the one before. No training does
     more than `most` rounds; the value at which one would, is a point only if it is the first.
     """
     points: list[PathPoint] = []
-    most_columns = parameters.max_columns if isinstance(parameters.max_columns, int) else np.inf
-    for C in values_of_C(parameters.settings.C, at.LARGEST_C):
+    Cs = values_of_C(parameters.settings.C, at.LARGEST_C)
+    C: float | None = Cs[0]
+    while C is not None:
         whole = [_solved(training, C, most, clock) for training in run.trainings]
         is_whole = all(whole)
         if run.n_rounds and (is_whole or not points):
             points.append(_measured(run, C))
-        if not is_whole or (points and _is_past(points, most_columns)):
+        if not is_whole or (points and _is_past(points)):
             break
-    return points
+        history = {name: [getattr(point, name) for point in points] for name in ("C", "n_nonzero")}
+        C = next_C(history, [later for later in Cs if later > C], parameters.settings.most_columns)
+    return sorted(points, key=lambda point: point.C)
 
 
-def _is_past(points: list[PathPoint], most_columns: float) -> bool:
+def _is_past(points: list[PathPoint]) -> bool:
     """Return True if no further point will be the choice."""
     last, best = points[-1], min(points, key=lambda point: point.log_loss)
-    is_worse = last.log_loss > at.PAST_BEST * best.log_loss and last.C >= 2.0 * best.C
-    return is_worse or last.n_nonzero > most_columns
+    return last.log_loss > at.PAST_BEST * best.log_loss and last.C >= 2.0 * best.C
 
 
 def _solved(training, C: float, most: int, clock: Clock) -> bool:
     """Go on at a value of C until training is over there; return False if it was cut."""
     training.change_C(C)
     while training.n_rounds < most and clock.left > 0:
-        if not training.round():
+        if not training.round_at_C():
             return True
         training.model.forget_learners()
     return False
@@ -143,27 +149,63 @@ def _measured(run: HoldoutRun, C: float) -> PathPoint:
 
 
 def chosen(points: list[PathPoint], max_columns: int | str | None) -> int:
-    """Return the point of lowest log loss, or the smaller model that `max_columns` asks for.
+    """Return the point of lowest log loss; if `max_columns` is "one_se", a smaller model.
 
-    "one_se" is the first point within a standard error of the lowest log loss (Breiman, Friedman,
-    Olshen and Stone 1984).
+    It is the first point within a standard error of the lowest log loss (Breiman, Friedman, Olshen
+    and Stone 1984).
     """
     losses = np.array([point.log_loss for point in points])
-    if max_columns == ONE_SE:
-        best = points[int(losses.argmin())]
-        return int(np.argmax(losses <= best.log_loss + best.log_loss_se))
-    if max_columns is not None:
-        n_nonzero = np.array([point.n_nonzero for point in points])
-        losses[n_nonzero > max_columns] = np.inf
-    return int(losses.argmin())
+    best = points[int(losses.argmin())]
+    spread = best.log_loss_se if max_columns == ONE_SE else 0.0
+    return int(np.argmax(losses <= best.log_loss + spread))
 
 
-def kept_round(history: Mapping[str, np.ndarray], most: int) -> int:
-    """Return after how many rounds of a training at most `most` coefficients are left.
+def next_C(
+    history: Mapping[str, Sequence[float]], later: Sequence[float], most: int | None
+) -> float | None:
+    """Return the value of C that follows those of a training, None if its path ends.
 
-    This is the end of a value of C if there is one with as few.
+    It is the first of the `later` ones, until a value gives more than `most` columns. Bisection
+    then looks for the largest C that gives no more.
     """
-    few = history["n_nonzero"] <= most
-    at_ends = few & np.append(history["C"][1:] != history["C"][:-1], True)
-    rounds = np.flatnonzero(at_ends if at_ends.any() else few)
-    return int(rounds[-1]) + 1 if len(rounds) else 1
+    _, Cs, n_columns = _ends_of_values(history)
+    above = Cs[n_columns > most] if most is not None else Cs[:0]
+    if not len(above):
+        return later[0] if later else None
+    high = above.min()
+    # At half of the first value, no column pays.
+    low = Cs[Cs < high].max(initial=0.5 * Cs[0])
+    is_full = (n_columns[Cs == low] == most).any()
+    return None if is_full or high <= at.CLOSEST_C * low else float(np.sqrt(low * high))
+
+
+def kept_round(history: Mapping[str, Sequence[float]], most: int) -> int:
+    """Return after how many rounds of a training the model has at most `most` columns.
+
+    It is the end of the largest C that gives as few, as all smaller ones do, but not none; else the
+    last round with as few, and 0 if there is none.
+    """
+    rounds, Cs, n_columns = _ends_of_values(history)
+    is_kept = (n_columns > 0) & (Cs < Cs[n_columns > most].min(initial=np.inf))
+    if is_kept.any():
+        return int(rounds[is_kept][Cs[is_kept].argmax()]) + 1
+    n_columns = np.array(history["n_nonzero"])
+    rounds = np.flatnonzero((n_columns > 0) & (n_columns <= most))
+    return int(rounds[-1]) + 1 if len(rounds) else 0
+
+
+def ended_at(plan: Plan, history: Mapping[str, Sequence[float]], n_rounds: int, most: int) -> Plan:
+    """Return the plan of a training that keeps the first rounds, for at most `most` columns."""
+    Cs = np.unique(history["C"])
+    kept = history["C"][max(1, n_rounds) - 1]
+    if kept == Cs[-1]:
+        return plan
+    reason = f"the largest value that leaves at most {most} coefficients"
+    return plan.because("C", reason, Cs=tuple(Cs[Cs <= kept].tolist()))
+
+
+def _ends_of_values(history: Mapping[str, Sequence[float]]) -> tuple[np.ndarray, ...]:
+    """Return the last round at each value of C, the values, and the numbers of columns there."""
+    Cs, n_columns = np.array(history["C"]), np.array(history["n_nonzero"])
+    rounds = np.flatnonzero(np.append(Cs[1:] != Cs[:-1], len(Cs) > 0))
+    return rounds, Cs[rounds], n_columns[rounds]

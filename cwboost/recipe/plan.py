@@ -13,6 +13,7 @@ from cwboost.calibration.metrics import Metric
 from cwboost.conformity import Conformity
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.fitted_model import FittedModel
+from cwboost.kernels import log
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +110,13 @@ class HoldoutPath:
     def calibrated(self, model: FittedModel, Cs) -> FittedModel:
         """Return a model, of rounds at these values of C, with what was measured at its value.
 
-        Every stage has the scale that was measured at its own value, or at the next one below.
+        Every stage has the scale that was measured at its own value, or is interpolated.
         """
         known = np.array([one.C for one in self.points])
-        places = np.maximum(np.searchsorted(known, Cs, side="right") - 1, 0)
-        scales = np.array([one.scale for one in self.points])[places]
-        last = self.points[places[-1]] if len(places) else self.points[self.kept]
-        return replace(model, scale=last.scale, conformity=last.conformity, stage_scales=scales)
+        scales = np.interp(log(Cs), log(known), [one.scale for one in self.points])
+        last = self.points[np.abs(log(known / Cs[-1])).argmin() if len(Cs) else self.kept]
+        scale = scales[-1] if len(scales) else last.scale
+        return replace(model, scale=scale, conformity=last.conformity, stage_scales=scales)
 
 
 @dataclass(frozen=True, eq=False)

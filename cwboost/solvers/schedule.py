@@ -27,6 +27,8 @@ class BoostingSettings:
     later_C : tuple of float
         Values of C that follow, ascending: when training ends at one, it goes on at the next, from
         the columns and coefficients that are there.
+    most_columns : int or None
+        Once a value of C gives more columns, bisection looks for the largest that gives no more.
     gap : float
         Training at a value of C ends when the dual bound proves that the objective is within this
         fraction of the optimum over the whole family, or, if pricing is not exact, when ten rounds
@@ -49,6 +51,7 @@ class BoostingSettings:
 
     C: float
     later_C: tuple[float, ...] = ()
+    most_columns: int | None = None
     gap: float = 0.0
     solver: str
     max_working_sets: int

@@ -8,6 +8,7 @@ from cwboost._kernels.common.short_arrays import any_above, largest
 from cwboost.ensemble.recorded_columns import Changes, RecordedColumns
 from cwboost.families.contract import Priced, PricingRequest
 from cwboost.families.sealing.pricer import certificate
+from cwboost.recipe.path_of_C import next_C
 from cwboost.solvers.fcd import SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.training.training import MOST_DRAWS, PAYS, Training
@@ -35,10 +36,10 @@ class ColumnGeneration(Training):
 
     def next_C(self) -> bool:
         """Go on at the next value of C; return False if there is none."""
-        if self.later_C:
-            self.change_C(self.later_C[0])
-            return True
-        return False
+        C = next_C(self.model.history, self.later_C, self.settings.most_columns)
+        if C is not None:
+            self.change_C(C)
+        return C is not None
 
     def change_C(self, C: float) -> None:
         """Go on at another value of C, from the columns and coefficients that are there.

@@ -15,7 +15,7 @@ from cwboost.families.tree_learners import TreeLearners
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.input.schema import InputSchema
 from cwboost.recipe.parameters import Parameters
-from cwboost.recipe.path_of_C import kept_round
+from cwboost.recipe.path_of_C import ended_at, kept_round
 from cwboost.recipe.plan import Plan
 from cwboost.target_statistics import TargetStatistics
 from cwboost.training.resumption import training_state
@@ -86,6 +86,13 @@ class BoostingOutcome(ModelOutcome):
         attributes = super().attributes(stop_reason)
         n_rounds, whole = attributes["n_iter_"], attributes["model_"].ensemble
         fits_scale = self.parameters.probability_scale is None
+        most_columns = self.parameters.settings.most_columns
+        best = n_rounds if self.early_stopping is None else self.early_stopping.kept_round
+        history = {name: array[:best] for name, array in attributes["history_"].items()}
+        if most_columns is not None and best:
+            best = kept_round(history, most_columns)
+            plan = ended_at(plan, history, best, most_columns)
+            history = {name: array[:best] for name, array in history.items()}
         model = replace(
             attributes["model_"],
             base=self.base,
@@ -94,22 +101,18 @@ class BoostingOutcome(ModelOutcome):
             examples=self.examples,
             statistics=self.statistics,
         )
+        model = model.truncate(best) if best < n_rounds else model
         if plan.curve is not None and fits_scale:
-            model = plan.curve.calibrated(model, attributes["history_"]["learning_rate"])
+            model = plan.curve.calibrated(model, history["learning_rate"])
         if plan.path is not None:
             attributes["path_"] = plan.path.table()
             if fits_scale:
-                model = plan.path.calibrated(model, attributes["history_"]["C"])
-        if n_rounds == 0:
-            model = predict_prior(model, training.master.class_weights, training.master.C)
-        best = n_rounds
-        if n_rounds and self.early_stopping is not None:
-            best = self.early_stopping.kept_round
-        elif n_rounds and isinstance(self.parameters.max_columns, int):
-            best = kept_round(attributes["history_"], self.parameters.max_columns)
-        model = model.truncate(best) if best < n_rounds else model
+                model = plan.path.calibrated(model, history["C"])
+        if best == 0:
+            weights, C = training.master.class_weights, training.master.C
+            model = predict_prior(model, weights, C, most_columns if n_rounds else None)
         # Shares of the classes need the scale of the loss.
-        fits_scale = fits_scale and (n_rounds > 0 or self.base is not None)
+        fits_scale = fits_scale and (best > 0 or self.base is not None)
         for scores in training.model.held_out:
             model = scores.calibrated(model, fits_scale)
         attributes |= {

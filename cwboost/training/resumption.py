@@ -124,7 +124,7 @@ def origin_of(training: Training, examples: Examples, constraints: Mapping) -> d
     """
     data, constraints = fingerprint(examples), sorted(constraints.items())
     # How far a path of C leads changes nothing of the way.
-    settings = replace(training.settings, later_C=())
+    settings = replace(training.settings, later_C=(), most_columns=None)
     parts = _description([training.pricer.family, settings, constraints, data])
     return {"data": data, "identity": hashlib.sha256(repr(parts).encode()).hexdigest()}
 

@@ -6,12 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 
 from cwboost import CWBoostClassifier, TreeFamily
 from cwboost.callbacks import TimeLimit
-from cwboost.recipe.path_of_C import chosen, kept_round, values_of_C
+from cwboost.recipe.path_of_C import chosen, kept_round, next_C, values_of_C
 from tests.support.models import assert_same_training
 
 
@@ -97,14 +98,52 @@ def test_every_stage_has_the_scale_of_its_own_C(halves, fitted):
 
 def test_smaller_models_on_the_path(halves, fitted):
     X, y, *_ = halves
-    few = certified(max_columns=20).fit(X, y)
-    assert few.history_["n_nonzero"][few.best_iteration_ - 1] <= 20
-    assert np.count_nonzero(few.ensemble_.coef().toarray()) <= 20
     rule = certified(max_columns="one_se").fit(X, y)
     path, at = rule.path_, list(rule.path_["C"]).index(rule.history_["C"][-1])
     best = path["log_loss"].argmin()
     limit = path["log_loss"][best] + path["log_loss_se"][best]
     assert at < best and path["log_loss"][at] <= limit < path["log_loss"][at - 1]
+
+
+@pytest.mark.parametrize(
+    ("weak_learner", "most"),
+    [
+        *(("stump", most) for most in (1, 2, 3, 6, 10, 20, 10_000)),
+        *((TreeFamily(max_depth=2), most) for most in (1, 2, 8)),
+    ],
+)
+def test_a_model_of_few_columns_is_the_last_on_the_path_that_fits(weak_learner, most, halves):
+    X, y, X_test, y_test = halves
+    clf = certified(weak_learner, max_columns=most).fit(X, y)
+    kept, C = clf.best_iteration_ - 1, clf.history_["C"]
+    n_columns = clf.history_["n_nonzero"]
+    assert 0 < n_columns[kept] == np.count_nonzero(clf.ensemble_.coef().toarray()) <= most
+    assert clf.plan_.Cs[-1] == C[kept] and f"C ends at {C[kept]:.4g}" in str(clf.plan_)
+    ends = np.append(C[1:] != C[:-1], True)
+    larger = C[ends & (n_columns > most)].min(initial=np.inf)
+    if most < 10_000:
+        assert ends[kept] and C[kept] < larger
+        assert n_columns[kept] == most or larger <= 1.005 * C[kept]
+        assert clf.plan_.reasons["C"].endswith(f"at most {most} coefficients")
+    else:
+        assert larger == np.inf and kept == clf.n_iter_ - 1
+    # Scale and sets are those of this model, not of a larger one.
+    scores, scales = clf.model_.scores(X_test), clf.model_.scale * 2.0 ** np.linspace(-2, 2, 9)
+    losses = [log_loss(y_test, softmax(scale * scores, axis=1)) for scale in scales]
+    assert log_loss(y_test, clf.predict_proba(X_test)) < 1.03 * min(losses)
+    sets = clf.predict_set(X_test, alpha=0.1)
+    assert 0.85 < sets[np.arange(len(y_test)), y_test].mean() < 0.96
+
+
+def test_columns_that_enter_together_are_none_or_all():
+    """Four corners: the four first columns are worth the same."""
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 50, axis=0)
+    y = np.repeat(range(4), 50)
+    with pytest.warns(UserWarning, match="more than max_columns=1: .* shares of the classes"):
+        clf = certified(max_columns=1).fit(X, y)
+    np.testing.assert_allclose(clf.predict_proba(X), 0.25)
+    assert clf.best_iteration_ == 0
+    assert certified(max_columns=8).fit(X, y).score(X, y) == 1.0
 
 
 def points(losses, columns):
@@ -116,10 +155,16 @@ def points(losses, columns):
 
 def test_the_choice():
     path = points([1.0, 0.7, 0.62, 0.6, 0.65], [1, 5, 9, 20, 50])
-    assert chosen(path, None) == 3 and chosen(path, 19) == 2 and chosen(path, "one_se") == 1
-    assert chosen(path, 4) == 0
-    history = {"C": np.array([2, 2, 4, 4, 8]), "n_nonzero": np.array([1, 3, 5, 6, 9])}
-    assert [kept_round(history, most) for most in (9, 8, 5, 2)] == [5, 4, 2, 1]
+    assert chosen(path, None) == 3 and chosen(path, "one_se") == 1
+    history = {"C": [2.0, 2.0, 4.0, 4.0, 8.0], "n_nonzero": [1, 3, 5, 6, 9]}
+    assert [kept_round(history, most) for most in (9, 8, 5, 2, 0)] == [5, 4, 2, 1, 0]
+    assert [next_C(history, (16.0,), most) for most in (None, 9, 8, 6, 3)] == [
+        *(16.0, 16.0, 32.0**0.5, None, None)
+    ]
+    assert next_C(history, (), None) is None
+    assert next_C(history, (16.0,), 2) == pytest.approx(2.0**0.5)
+    bisected = {"C": [2.0, 4.0, 8.0, 32.0**0.5], "n_nonzero": [1, 5, 12, 9]}
+    assert kept_round(bisected, 9) == 4 and kept_round(bisected, 8) == 2
     path = values_of_C(2.0, 16.0)
     assert path[::2] == (2.0, 4.0, 8.0, 16.0) and path[1::2] == tuple(
         2.0**0.5 * C for C in path[:-1:2]
@@ -142,10 +187,12 @@ def test_held_out_examples_choose(halves):
     assert abs(log_loss(y_val, clf.predict_proba(X_val)) - clf.path_["log_loss"][best]) < 0.01
 
 
-@pytest.mark.parametrize("n_rounds", [1, 7, 30])
-def test_more_rounds_go_on_along_the_path(n_rounds, halves, fitted):
+@pytest.mark.parametrize("n_rounds", [1, 7, 10, 30])
+@pytest.mark.parametrize("most", [None, 6])
+def test_more_rounds_go_on_along_the_path(n_rounds, most, halves, fitted):
     X, y, *_ = halves
-    clf = certified(warm_start=True, n_estimators=n_rounds).fit(X, y)
+    fitted = fitted if most is None else certified(max_columns=most).fit(X, y)
+    clf = certified(warm_start=True, n_estimators=n_rounds, max_columns=most).fit(X, y)
     assert clf.n_iter_ <= n_rounds
     clf = pickle.loads(pickle.dumps(clf)).set_params(n_estimators="auto").fit(X, y)
     assert_same_training(clf, fitted)
