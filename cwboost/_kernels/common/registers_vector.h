@@ -44,7 +44,13 @@ CWB_INLINE cwb_register cwb_r_abs(cwb_register x) {
     return (cwb_register)((cwb_register_mask)x & INT64_MAX);
 }
 CWB_INLINE cwb_register cwb_r_max(cwb_register x, cwb_register y) {
+#if CWB_IS(AVX2)
+    return (cwb_register)_mm256_max_pd((__m256d)x, (__m256d)y);
+#elif CWB_IS(SSE2)
+    return (cwb_register)_mm_max_pd((__m128d)x, (__m128d)y);
+#else
     return cwb_r_pick(x > y, x, y);
+#endif
 }
 CWB_INLINE unsigned cwb_r_signs(cwb_register x) {
 #if CWB_IS(AVX2)

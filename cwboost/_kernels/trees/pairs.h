@@ -2,20 +2,24 @@
  *
  * A tree compares a root feature with a bin, and each side with one bin of a feature that it
  * chooses for itself. With signed weights r, its edge is the sum over the four leaves of |sum of
- * r|, so the sides are independent. For a root f and a child g, let
+ * r|, so the sides are independent. For a pair of features f and g, let
  *
- *     T(a, b) = sum of r over the rows of code a of f and b of g,
- *     L(s, b) = sum over a <= s of T(a, b),   R(s, b) = sum over a > s of T(a, b).
+ *     E(s, t) = sum of r over the rows on the left of the split s of f and of t of g.
  *
- * The best stump of g on the left of the split s of f is the largest over t of |P| + |S - P|, with
- * P the sum of L(s, b) over b <= t and S that over all b; on the right the same of R. The largest
- * of either side over g, added, gives the best tree of root (f, s). Missing values have the last
- * code: splits with them on the left add it to P, or to L.
+ * Of the last splits, s = S and t = T, all rows are on the left. With root f, the best stump of g
+ * on the left of s is the largest over t of
+ *
+ *     |E(s, t)| + |E(s, T) - E(s, t)| = 2 max(|E(s, T)| / 2, |E(s, t) - E(s, T) / 2|),
+ *
+ * of which t = T is the first term; on the right it is the same of E(S, .) - E(s, .). With root g,
+ * f and g change places. The largest of either side over all children, added, gives the best tree
+ * of a root and split. Missing values have the last code: splits with them on the left come after
+ * those without.
  *
  * Up to eight targets go side by side, in lanes. Weights are integers in doubles (weight_scales),
  * so that sums are exact, whatever their order.
  *
- * Cost per pair of features and pass: an addition of all lanes per row, and about 12 B^2
+ * Cost per pair of features and pass: an addition of all lanes per row, and about 16 B^2
  * operations per lane, over B bins.
  */
 #pragma once

@@ -17,14 +17,15 @@ cdef extern from "trees/pairs.h" nogil:
         double *edge
         int32_t *child
     int64_t cwb_n_splits(const cwb_coarse *f)
-    void cwb_pair_table "CWB_BEST(pair_table)"(
+    void cwb_pair_sums "CWB_BEST(pair_sums)"(
         const cwb_coarse *outer, const cwb_coarse *inner, const double *rows, int64_t n,
-        int64_t lanes, double *table)
+        int64_t lanes, int64_t stride, double *sums)
     void cwb_try_child "CWB_BEST(try_child)"(
-        const double *table, const cwb_coarse *root, const cwb_coarse *child, int64_t lanes,
-        double *room, int32_t place, cwb_roots known)
-    void cwb_turn_table "CWB_BEST(turn_table)"(
-        const double *table, int64_t n_outer, int64_t n_inner, int64_t lanes, double *turned)
+        const double *sums, int64_t n_child, int64_t n_root, int64_t lanes, int64_t stride,
+        double *both, int32_t place, cwb_roots known)
+    void cwb_turn_sums "CWB_BEST(turn_sums)"(
+        const double *sums, int64_t n_outer, int64_t n_inner, int64_t lanes, int64_t stride,
+        int64_t turned_stride, double *turned)
 
 cwb_set = instruction_set()
 MOST_LANES = 8
@@ -55,7 +56,7 @@ def best_roots(const uint8_t[:, ::1] codes, const int64_t[::1] n_bins, const int
     children : ndarray of the same shape, dtype int32
     """
     cdef int64_t d = codes.shape[0], n = codes.shape[1], lanes = rows.shape[1], f, k, t, i, most
-    cdef int64_t n_pairs = pairs.shape[0], n_all, table_size, room_size
+    cdef int64_t n_pairs = pairs.shape[0], n_all, table_size
     if lanes not in (1, 2, 4, 8) or rows.shape[0] != n:
         raise ValueError(f"rows must have the shape (n_rows, 1, 2, 4 or 8), got {rows.shape[1]}")
     if n_bins.shape[0] != d or n_codes.shape[0] != d or n == 0 or d == 0:
@@ -66,11 +67,13 @@ def best_roots(const uint8_t[:, ::1] codes, const int64_t[::1] n_bins, const int
     for f in range(d):
         features[f] = cwb_coarse(&codes[f, 0], n_bins[f], n_codes[f])
         start[f + 1] = start[f] + 2 * lanes * cwb_n_splits(features + f)
-    n_all, most = start[d], max(n_codes)
-    table_size, room_size = most * most * lanes, (2 * most + 3) * 2 * most * lanes
+    n_all, most = start[d], 0
+    for f in range(d):
+        most = max(most, cwb_n_splits(features + f))
+    table_size = most * stride_of(most, lanes)
     edges = np.full((n_threads, n_all), -1.0)
     children = np.full((n_threads, n_all), d, dtype=np.int32)
-    space = np.empty((n_threads, 2 * table_size + room_size))
+    space = np.empty((n_threads, 2 * table_size + 8 * most))
     cdef double[:, ::1] edge = edges, room = space
     cdef int32_t[:, ::1] child = children
     for k in prange(n_pairs, nogil=True, schedule="dynamic", num_threads=n_threads):
@@ -86,16 +89,23 @@ def best_roots(const uint8_t[:, ::1] codes, const int64_t[::1] n_bins, const int
     return edges[0], children[0]
 
 
+cdef int64_t stride_of(int64_t n_splits, int64_t lanes) noexcept nogil:
+    """Return from where to where rows of sums go: by eights."""
+    return (n_splits * lanes + 7) // 8 * 8
+
+
 cdef void try_pair(const cwb_coarse *features, int32_t f, int32_t g, const double *rows, int64_t n,
                    int64_t lanes, int64_t table_size, double *room, double *edge, int32_t *child,
                    const int64_t *start) noexcept nogil:
     """Let each of two features be the child of the other."""
     cdef double *turned = room + table_size
-    cdef double *rest = turned + table_size
-    cwb_pair_table(features + g, features + f, rows, n, lanes, room)
-    cwb_try_child(room, features + f, features + g, lanes, rest, g,
+    cdef double *both = turned + table_size
+    cdef int64_t n_f = cwb_n_splits(features + f), n_g = cwb_n_splits(features + g)
+    cdef int64_t stride = stride_of(n_f, lanes), turned_stride = stride_of(n_g, lanes)
+    cwb_pair_sums(features + g, features + f, rows, n, lanes, stride, room)
+    cwb_try_child(room, n_g, n_f, lanes, stride, both, g,
                   cwb_roots(edge + start[f], child + start[f]))
     if f != g:
-        cwb_turn_table(room, features[g].n_codes, features[f].n_codes, lanes, turned)
-        cwb_try_child(turned, features + g, features + f, lanes, rest, f,
+        cwb_turn_sums(room, n_g, n_f, lanes, stride, turned_stride, turned)
+        cwb_try_child(turned, n_f, n_g, lanes, turned_stride, both, f,
                       cwb_roots(edge + start[g], child + start[g]))
