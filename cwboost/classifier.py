@@ -204,7 +204,7 @@ class CWBoostClassifier(BoostingClassifier):
     path_ : dict of ndarrays of shape (n_values,)
         Defined if the data chose `C`. What the holdout run measured at each value: C, n_nonzero
         (coefficients), gap (as a share of the objective), error, log_loss with its standard error
-        log_loss_se, and scale. ``history_["C"][-1]`` is the choice. Not stored in model files.
+        log_loss_se, and scale. ``plan_.Cs[-1]`` is the choice. Not stored in model files.
     probability_scale_ : float
         Factor of the scores in the softmax of `predict_proba`.
     stop_reason_ : str

@@ -78,7 +78,7 @@ def _C(classifier) -> float | None:
     if not hasattr(classifier, "C"):
         return None
     if "C" in classifier.history_:  # of a thin model
-        return float(classifier.history_["C"][-1])
+        return float(classifier.history_["C"][max(1, classifier.ensemble_.n_rounds) - 1])
     is_ours = hasattr(classifier, "correction")
     return float(Parameters.of(classifier).settings.C if is_ours else classifier.C)
 

@@ -168,11 +168,13 @@ def next_C(
     It is the first of the `later` ones, until a value gives more than `most` columns. Bisection
     then looks for the largest C that gives no more.
     """
+    first = later[0] if later else None
+    if most is None:
+        return first
     _, Cs, n_columns = _ends_of_values(history)
-    above = Cs[n_columns > most] if most is not None else Cs[:0]
-    if not len(above):
-        return later[0] if later else None
-    high = above.min()
+    if not (n_columns > most).any():
+        return first
+    high = Cs[n_columns > most].min()
     # At half of the first value, no column pays.
     low = Cs[Cs < high].max(initial=0.5 * Cs[0])
     is_full = (n_columns[Cs == low] == most).any()
