@@ -15,6 +15,9 @@ STEPS_PER_DOUBLING, LARGEST_C, PAST_BEST = 2, 2.0**40, 1.02
 """The path of C has these values per doubling, up to this one, until the log loss of the examples
 left out is this factor above its lowest, at twice the C of the lowest at least."""
 
+JUDGED_FROM = 0.25
+"""Part of the best C of the first path from which on the second must be lower, to go on."""
+
 CLOSEST_C = 1.005
 """`max_columns` bisects C until two values are this close."""
 

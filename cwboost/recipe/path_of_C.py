@@ -57,9 +57,11 @@ def _best_path(
 ) -> tuple[Plan, list[PathPoint]]:
     """Return the plan with the encoding of categories whose path ends lower, and its points."""
 
-    def points_with(encoding: str) -> list[PathPoint]:
+    def points_with(encoding: str, rivals: Sequence[PathPoint] = ()) -> list[PathPoint]:
         with bench.holdout(plan.family, start, 1.0, encoding) as run:
-            return [] if run is None else follow_path(run, parameters, plan.n_rounds, clock)
+            if run is None:
+                return []
+            return follow_path(run, parameters, plan.n_rounds, clock, rivals)
 
     def loss_of(points: list[PathPoint]) -> float:
         return points[chosen(points, parameters.max_columns)].log_loss if points else np.inf
@@ -68,14 +70,17 @@ def _best_path(
     is_open = parameters.category_encoding is None and bench.previous is None
     if not (is_open and bench.has_statistics):
         return plan, points
-    other = points_with("target")
-    loss, other_loss = loss_of(points), loss_of(other)
+    other = points_with("target", points)
+    loss, other_loss, where = loss_of(points), loss_of(other), ""
     other_plan = replace(plan, encoding="target")
     if other_loss < (1.0 - at.LEAST_GAIN) * loss:
         reason = other_plan.lower_than("encoding", other_loss, plan, loss)
         return other_plan.because("encoding", reason), other
+    if other and _is_behind(other[-1], points):
+        other_loss, C = other[-1].log_loss, other[-1].C
+        loss, where = next(one.log_loss for one in points if one.C == C), f", at C = {C:.4g}"
     reason = plan.lower_than("encoding", loss, other_plan, other_loss)
-    return plan.because("encoding", reason), points
+    return plan.because("encoding", reason + where), points
 
 
 def values_of_C(first: float, last: float) -> tuple[float, ...]:
@@ -87,11 +92,16 @@ def values_of_C(first: float, last: float) -> tuple[float, ...]:
 
 
 def follow_path(
-    run: HoldoutRun, parameters: Parameters, most: int, clock: Clock
+    run: HoldoutRun,
+    parameters: Parameters,
+    most: int,
+    clock: Clock,
+    rivals: Sequence[PathPoint] = (),
 ) -> list[PathPoint]:
     """Return the points of a holdout run at growing C, until its log loss rises.
 
     If there are more than `max_columns` before, the last points are those that `next_C` asks for.
+    A path that is behind that of its `rivals` ends as well.
 
     Every value of C begins with the columns and coefficients of the one before. No training does
     more than `most` rounds; the value at which one would, is a point only if it is the first.
@@ -104,7 +114,7 @@ def follow_path(
         is_whole = all(whole)
         if run.n_rounds and (is_whole or not points):
             points.append(_measured(run, C))
-        if not is_whole or (points and _is_past(points)):
+        if not is_whole or (points and (_is_past(points) or _is_behind(points[-1], rivals))):
             break
         history = {name: [getattr(point, name) for point in points] for name in ("C", "n_nonzero")}
         C = next_C(history, [later for later in Cs if later > C], parameters.settings.most_columns)
@@ -115,6 +125,18 @@ def _is_past(points: list[PathPoint]) -> bool:
     """Return True if no further point will be the choice."""
     last, best = points[-1], min(points, key=lambda point: point.log_loss)
     return last.log_loss > at.PAST_BEST * best.log_loss and last.C >= 2.0 * best.C
+
+
+def _is_behind(point: PathPoint, rivals: Sequence[PathPoint]) -> bool:
+    """Return True if the path of a point will not end `LEAST_GAIN` lower than another, `rivals`.
+
+    From a part of the best C on, it must be as much lower at the same C.
+    """
+    best = min(rivals, key=lambda rival: rival.log_loss, default=point)
+    return point.C >= at.JUDGED_FROM * best.C and any(
+        rival.C == point.C and point.log_loss > (1.0 - at.LEAST_GAIN) * rival.log_loss
+        for rival in rivals
+    )
 
 
 def _solved(training, C: float, most: int, clock: Clock) -> bool:
