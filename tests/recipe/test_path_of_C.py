@@ -139,7 +139,7 @@ def test_a_model_of_few_columns_is_the_last_on_the_path_that_fits(weak_learner, 
     kept, C = clf.best_iteration_ - 1, clf.history_["C"]
     n_columns = clf.history_["n_nonzero"]
     assert 0 < n_columns[kept] == np.count_nonzero(clf.ensemble_.coef().toarray()) <= most
-    assert clf.plan_.Cs[-1] == C[kept]
+    assert clf.plan_.Cs[-1] == C[kept] and f"C is {C[kept]:.4g}: " in str(clf.plan_)
     ends = np.append(C[1:] != C[:-1], True)
     larger = C[ends & (n_columns > most)].min(initial=np.inf)
     if most < 10_000:
