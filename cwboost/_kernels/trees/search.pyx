@@ -198,12 +198,15 @@ cdef void drop_falling(
 cdef void choose_split(
     const Matrix *X, const Tree *tree, Node *node, int64_t drawn, cwb_split *splits
 ) noexcept nogil:
-    """Write the best of the features' splits to node.split."""
+    """Write the best of the features' splits to node.split, the first of those that tie.
+
+    Gains that differ by rounding do: n copies of an example and a weight of n split alike.
+    """
     cdef int64_t d, best = 0
     if tree.monotonic != NULL:
         drop_falling(X, tree, node, drawn, splits)
     for d in range(drawn):
-        if splits[d].gain > splits[best].gain:
+        if splits[d].gain > splits[best].gain + ROUNDING * node.mass:
             best = d
     if drawn > 0:
         node.split = splits[best]
