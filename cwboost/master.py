@@ -32,6 +32,10 @@ REBUILD_EVERY = 64
 SMOOTHING = 4.0
 """Examples of mean weight added to either sign of a cell: sums of few examples are noise."""
 
+UNSEEN = 0.5
+"""Examples of mean weight added to each class before its share is taken: one whose examples are all
+left out may come nevertheless (Krichevsky and Trofimov 1981)."""
+
 LARGEST_OUTPUT = 127
 """The largest output of a graded learner; outputs are whole numbers, the others in proportion."""
 
@@ -141,6 +145,7 @@ class Master(ABC):
     q: float
     coef_matrix: np.ndarray
     _sum_of_weights: float
+    _smoothing: float
 
     @property
     def coef(self) -> list[np.ndarray]:
@@ -183,6 +188,19 @@ class Master(ABC):
         excess[(self.coef_matrix <= 0.0) & (excess < 0.0)] = 0.0
         return self._by_class(np.abs(excess, out=excess))
 
+    def shift_to_shares(self, n_classes: int) -> np.ndarray:
+        """Add half the logarithms of the class shares to the scores; return these, (n_classes,).
+
+        They are relative to the first class: the last `n_classes` move. Without columns, no other
+        constants have less loss: see `predict_prior`.
+        """
+        extra = UNSEEN / SMOOTHING * self._smoothing * self._sum_of_weights
+        scores = 0.5 * log(self.class_weights + extra)
+        first = self.n_classes - n_classes
+        scores -= scores[0]
+        self._shift(scores[first:, None])
+        return scores
+
     def change_C(self, C: float) -> None:
         """Change C and keep the present columns and coefficients."""
         self.q = self._q(C)
@@ -213,6 +231,11 @@ class Master(ABC):
     @property
     @abstractmethod
     def class_weights(self) -> np.ndarray: ...
+    @property
+    @abstractmethod
+    def has_base(self) -> bool: ...
+    @abstractmethod
+    def _shift(self, moves) -> None: ...
     @abstractmethod
     def add_paying(self, priced, edges, bound, classes) -> tuple[np.ndarray, ...]: ...
     @abstractmethod
@@ -266,6 +289,17 @@ class RestrictedMaster(Master):
         """Total weight of the examples of each class, shape (n_classes,)."""
         counts, example_weight, _ = self._problem
         return np.add.reduceat(example_weight, np.cumsum(counts) - counts)
+
+    @property
+    def has_base(self) -> bool:
+        """True if the examples have base scores."""
+        return self._base is not None
+
+    def _shift(self, moves) -> None:
+        """Move the scores of the last classes, by ``moves[c, 0]`` for all examples."""
+        cells = np.zeros(self.n_samples, dtype=np.int32)
+        self.pairs.move_cells(cells, moves, self.n_classes - len(moves))
+        self._edges = None
 
     def change_C(self, C: float) -> None:
         super().change_C(C)

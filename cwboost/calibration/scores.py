@@ -88,7 +88,7 @@ def held_out_scores(
     base: Callable | None = None,
     features: Callable | None = None,
 ) -> list[HeldOutScores]:
-    """Return the scores of held-out sets, which start from ``base(X)`` or from zero.
+    """Return the scores of held-out sets, which start from ``base(X)``, if given.
 
     Learners compare ``features(X)``, or X.
 

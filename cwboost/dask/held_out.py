@@ -35,6 +35,7 @@ class PartitionedSets:
         self._sets = held_out_scores(examples, classes, n_scores=n_scores, metric=metric)
         self._roles = list(names)
         self._new: list = []
+        self._offset = np.zeros(n_scores)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,12 +49,14 @@ class PartitionedSets:
     def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
         """Follow changed coefficients in every set, in one exchange; return the metrics by name."""
         new, self._new = self._new, []
+        if offset is not None:
+            self._offset = self._offset + offset
         moved = np.asarray(ids), np.asarray(score_index), np.asarray(differences)
         keep = [("keep_outputs", (learners,)) for learners in new if len(learners)]
         *_, parts = self._crew.ask(*keep, ("follow", moved))
         for role, one in zip(self._roles, self._sets):
             own = [part for of, part in zip(self._role_of_part, parts) if of == role]
-            one.class_scores = np.concatenate(own)
+            one.class_scores = np.concatenate(own) + self._offset
         return {name: value for one in self._sets for name, value in one.measures().items()}
 
     def calibrated(self, model: FittedModel, fits_scale: bool) -> FittedModel:
@@ -73,7 +76,7 @@ def left_out_master(
 ) -> Iterator[tuple[PartitionedMaster, np.ndarray, np.ndarray]]:
     """Provide the master of a holdout run on bound partitions, which are as before afterwards.
 
-    It starts from the base scores of `setup` or from zero. `left_out` are places among all
+    It starts from the base scores of `setup`, if there are any. `left_out` are places among all
     examples. Class indices and weights, without class weights, of those that are left out come with
     it.
     """

@@ -42,10 +42,10 @@ class PartitionedMaster(Master):
         self.pairs = Measures(self._sum_of_weights * (self.n_classes - 1), 0.0, np.nan)
         self.columns = _Columns(self.n_classes)
         self.coef_matrix = np.zeros((self.n_classes, 16))
-        self.keeps_columns = keeps_columns
+        self.keeps_columns, self._has_base = keeps_columns, setup.base is not None
         self._edges = self._tables = None
         self._unsent: list = []
-        if setup.base is not None:
+        if self.has_base:
             self.rebuild()
 
     def ask(self, *operations) -> list:
@@ -97,6 +97,16 @@ class PartitionedMaster(Master):
             self.take_measures(parts)
             self._edges = self._tables = None
         return found
+
+    @property
+    def has_base(self) -> bool:
+        """True if the partitions have base scores."""
+        return self._has_base
+
+    def _shift(self, moves) -> None:
+        _, parts = self.ask(("shift", (moves, self.n_classes - len(moves))), ("measure", ()))
+        self.take_measures(parts)
+        self._edges = self._tables = None
 
     def start_from_learners(self) -> None:
         """Let the partitions start from the graded learners of the model that they were given."""

@@ -95,6 +95,11 @@ class Partition:
         self._cells = cells, first
         return self.pairs.cell_sums(cells, chosen.n_cells, first, scale)
 
+    def shift(self, moves, first: int) -> None:
+        """Move the scores of the classes from `first` on, by ``moves[c, 0]`` for all examples."""
+        self._cells = np.zeros(self.pairs.n_samples, dtype=np.int32), first
+        self.move_cells(moves)
+
     def move_cells(self, moves) -> None:
         """Move the scores by one number for each of the cells found last."""
         cells, first = self._cells

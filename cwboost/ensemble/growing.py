@@ -94,9 +94,9 @@ class GrowingEnsemble:
         moves = values - np.nan_to_num(before)
         for scores in self.held_out:
             entry = {**entry, **scores.move(ids, score_index, moves, offset)}
-        if offset is not None:
+        if offset is not None or self._offsets:
             before = self._offsets[self.n_rounds - 1] if self.n_rounds else 0.0
-            self._offsets[self.n_rounds :] = [before + offset]
+            self._offsets[self.n_rounds :] = [before + (0.0 if offset is None else offset)]
         self._entries[self.n_rounds :] = [entry]
         self._path.append(ids, score_index, values, self.n_learners)
 
@@ -116,7 +116,7 @@ class GrowingEnsemble:
         return Ensemble(learners, path, self.n_scores, edges, offsets)
 
     def resume(self, ensemble: Ensemble, history: Mapping) -> None:
-        """Go on from a fitted model without offsets; `history` has one array per name.
+        """Go on from a fitted model; `history` has one array per name.
 
         The present held-out examples are measured after each of its rounds.
         """
@@ -125,7 +125,12 @@ class GrowingEnsemble:
             dict(zip(history, entry)) for entry in zip(*(map(float, a) for a in history.values()))
         ]
         self.add_learners(ensemble.learners, ensemble.edges)
+        shifts = [None] * ensemble.n_rounds
+        if ensemble.offsets is not None:
+            self._offsets = list(ensemble.offsets[1:])
+            shifts = list(np.diff(ensemble.offsets, axis=0))
         for scores in self.held_out:
             # Round by round, as when it was trained, so that the scores have the same bits.
-            for entry, changes in zip(self._entries, ensemble.path.changes(self.n_scores)):
-                entry |= scores.move(*changes)
+            rounds = zip(self._entries, ensemble.path.changes(self.n_scores), shifts)
+            for entry, changes, shift in rounds:
+                entry |= scores.move(*changes, shift)

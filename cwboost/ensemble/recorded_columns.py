@@ -8,7 +8,8 @@ import numpy as np
 class Changes(NamedTuple):
     """Coefficients that differ from their last recorded values, one entry per coefficient.
 
-    ``before`` holds the recorded values, NaN for a new column.
+    ``before`` holds the recorded values, NaN for a new column. `offset`, (n_scores,), is what the
+    scores of every example change by besides, None for nothing.
     """
 
     places: np.ndarray
@@ -16,6 +17,7 @@ class Changes(NamedTuple):
     classes: np.ndarray
     values: np.ndarray
     before: np.ndarray
+    offset: np.ndarray | None = None
 
 
 class RecordedColumns:

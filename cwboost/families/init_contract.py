@@ -178,7 +178,7 @@ class InitModel(BaseEstimator, ABC):
         Returns
         -------
         fitted : FittedInit or None
-            None if the data do not suit the model: boosting starts from zero.
+            None if the data do not suit the model: boosting starts without it.
         scores : ndarray of shape (n_samples, n_classes), dtype float64, or None
             Scores that each training example would get from a model that has not seen its label:
             cross-fitted by the folds of the context, or leave-one-out if its examples are alone.

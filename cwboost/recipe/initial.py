@@ -25,8 +25,8 @@ scores."""
 class Start:
     """Where boosting starts: base scores, and those of the training examples, out of sample.
 
-    Without base scores it starts from zero. The `scores` are an array, (n_samples, n_classes), or
-    what a bench has in its place.
+    Without base scores, columns start from zero, and leaves from the class shares. The `scores` are
+    an array, (n_samples, n_classes), or what a bench has in its place.
     """
 
     base: BaseScores | None = None
@@ -42,7 +42,7 @@ class InitFitter:
     categorical: np.ndarray | None
 
     def start(self, model: InitModel, examples: Examples) -> Start:
-        """Fit an init model; start from zero if the data do not suit it.
+        """Fit an init model; start without one if the data do not suit it.
 
         Its out-of-sample scores are scaled to half of the log-odds, which is what boosting with
         the exponential loss estimates.

@@ -184,7 +184,7 @@ def _given_start(parameters: Parameters, bench) -> tuple[Start, str]:
     if start.base is not None:
         return start, "as given"
     why = f"init={parameters.init!r} cannot be fitted to these examples"
-    warn_caller(f"{why}: boosting starts from zero, as with init=None")
+    warn_caller(f"{why}: boosting starts without it, as with init=None")
     return start, why
 
 
@@ -275,11 +275,11 @@ def follow(
     """Do up to `most` rounds of a holdout run; return its curve, None if no round could be done.
 
     With `patience`, the run ends when this number of rounds has lowered the log loss too little,
-    and the training is to reach the last round that is close to the lowest one, by what has been
-    learned if that is little; the run also ends when the log loss is further from the `goal` than
-    twice what these rounds have lowered it, or when all examples together have less of it than the
-    row of unknown class that `LeftOut` counts with them. Without, it is to reach the last round.
-    The limit of the clock cuts the run.
+    when the loss is further from the `goal` than twice what these rounds have lowered it, or when
+    all examples together have less of it than the row of unknown class that `LeftOut` counts with
+    them. The training is to reach the last round that is close to the lowest loss, by what has been
+    learned if that is little; the first one if all examples have learned less than that row.
+    Without, the training is to reach the last round. The limit of the clock cuts the run.
     """
     began, best, kept, kept_scores, due = perf_counter(), [np.inf], 0, None, 1
     left_out = run.left_out
@@ -315,7 +315,8 @@ def follow(
             continue
         best.append(min(losses[-1], best[-1]))
         learnt = max(0.0, of_shares - best[-1])
-        if losses[-1] <= best[-1] + LOGLOSS.tolerance * min(best[-1], learnt):
+        is_close = losses[-1] <= best[-1] + LOGLOSS.tolerance * min(best[-1], learnt)
+        if kept_scores is None or (is_close and learnt * left_out.n_known > UNKNOWN):
             kept, kept_scores = len(losses) - 1, scores
         waits = patience if learnt > at.LITTLE_LEARNT * of_shares else at.ON_PLATEAU * patience
         before = best[-waits - 1 :][0]

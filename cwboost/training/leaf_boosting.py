@@ -14,8 +14,9 @@ from cwboost.training.training import MOST_DRAWS, PAYS, Training
 class LeafBoosting(Training):
     """Training of learners that divide the examples into cells, such as the leaves of a tree.
 
-    The cells of a learner serve all classes. A step never changes again: it goes into the scores,
-    and no column is kept. `n_steps` is the number of coefficients so far that are not zero.
+    The steps begin at the class shares, unless there are base scores. The cells of a learner
+    serve all classes. A step never changes again: it goes into the scores, and no column is kept.
+    `n_steps` is the number of coefficients so far that are not zero.
     """
 
     n_steps = 0
@@ -23,17 +24,21 @@ class LeafBoosting(Training):
     def round(self) -> bool:
         """Grow one tree, let every class step in every leaf; return False when training is over."""
         self.between_rounds = False
-        start = perf_counter()
+        start, offset = perf_counter(), None
+        is_first = not self.n_rounds and not self.master.has_base
         for _ in range(MOST_DRAWS):
             division = self.divide()
             divided_at = perf_counter()
+            if is_first and offset is None:
+                # Not before: sums of weights that are no more than counts are exact, and many tie.
+                offset = self.master.shift_to_shares(self.pricer.n_targets)
             steps = self.step(division)
             if any_above(steps.edges, PAYS):
                 break
         else:
             return self.end(division.learners)
         self.n_steps += np.count_nonzero(steps.coef)
-        changes = self.add(division, steps)
+        changes = self.add(division, steps, offset)
         seconds = {
             "pricing_seconds": divided_at - start,
             "solver_seconds": perf_counter() - divided_at,
@@ -53,8 +58,8 @@ class LeafBoosting(Training):
         penalizes = settings.penalizes_steps
         return self.master.step_cells(division, n_classes, settings.step, PAYS, penalizes)
 
-    def add(self, division, steps: CellSteps) -> Changes:
-        """Add the learner to the model with its steps as outputs; return the new coefficients."""
+    def add(self, division, steps: CellSteps, offset) -> Changes:
+        """Add the learner to the model with its steps as outputs; return what changes."""
         learners = division.learners.graded(steps.outputs, steps.cover)
         ids = self.add_learners(learners, steps.edges.sum(keepdims=True))
         n_classes = len(steps.coef)
@@ -64,6 +69,7 @@ class LeafBoosting(Training):
             classes=np.arange(self.first_priced, self.master.n_classes),
             values=steps.coef,
             before=np.full(n_classes, np.nan),
+            offset=offset,
         )
 
     def restore(self, ensemble, X, history) -> None:

@@ -117,7 +117,7 @@ def _with_steps(ensemble: Ensemble, X, masters, known, settings: BoostingSetting
     units = np.where(units > 0.0, units, 1.0)
     outputs = np.rint(values / np.repeat(units, learners.cell_counts, axis=0)).astype(np.int8)
     path = _path(ensemble.path, units, n_classes)
-    return Ensemble(learners.graded(outputs), path, n_classes, ensemble.edges)
+    return Ensemble(learners.graded(outputs), path, n_classes, ensemble.edges, ensemble.offsets)
 
 
 def _path(path: CoefficientPath, coef, n_classes: int) -> CoefficientPath:

@@ -92,9 +92,8 @@ class Training(ABC):
             "objective": objective,
             "train_error": self.master.train_error,
         }
-        self.model.end_round(
-            changes.ids, changes.classes, changes.values, changes.before, {**usual, **entry}
-        )
+        _, *moved, offset = changes
+        self.model.end_round(*moved, {**usual, **entry}, offset)
         self.between_rounds = True
         return objective
 

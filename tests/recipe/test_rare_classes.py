@@ -28,7 +28,20 @@ def test_classes_of_few_rows_have_the_log_loss_of_their_shares(n_classes, rows):
 @pytest.mark.parametrize("rare", [1, 2])
 @pytest.mark.parametrize("n", [30, 100, 400])
 def test_a_class_of_one_or_two_rows_has_its_share(n, rare):
-    assert over_shares(np.repeat([0, 1], [n - rare, rare])) < (1.4 if n <= 100 else 1.2)
+    assert over_shares(np.repeat([0, 1], [n - rare, rare])) < 1.15
+
+
+@pytest.mark.parametrize("counts", [[90, 10], [60, 30, 10]])
+def test_leaf_boosting_starts_from_the_shares_of_the_classes(counts):
+    y = np.repeat(np.arange(len(counts)), counts)
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    params = {"n_estimators": 1, "learning_rate": 1e-9, "probability_scale": 2.0, "init": None}
+    for class_weight in (None, "balanced"):
+        shares = np.array(counts if class_weight is None else [100 / len(counts)] * len(counts))
+        model = CWBoostClassifier(class_weight=class_weight, **params).fit(X, y)
+        np.testing.assert_allclose(
+            model.predict_proba(X[:1])[0], (shares + 0.5) / (shares + 0.5).sum(), rtol=1e-6
+        )
 
 
 def test_few_rounds_if_no_row_can_be_left_out():

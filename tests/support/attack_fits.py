@@ -166,7 +166,7 @@ class SmallFit(NamedTuple):
     X: np.ndarray = X
 
 
-FEW = {"n_estimators": 3, "random_state": 0}
+FEW = {"n_estimators": 8, "random_state": 0}
 
 
 def made(classifier, family, n_jobs):
@@ -201,7 +201,7 @@ SMALL_FITS = {
         lambda: (
             CWBoostClassifier("stump", warm_start=True, **EARLY)
             .fit(X, Y)
-            .set_params(n_estimators=7)
+            .set_params(n_estimators=14)
         )
     ),
     "400 rounds": SmallFit(partial(stages, **LONG)),

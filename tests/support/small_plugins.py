@@ -72,7 +72,7 @@ class Neighbours(cwboost.InitModel):
         for fold in np.unique(folds):
             rest, own = folds != fold, folds == fold
             if rest.sum() < 5:
-                return None, None  # boosting starts from zero
+                return None, None  # boosting starts without it
             scores[own] = FittedNeighbours(X[rest], votes[rest]).scores(X[own])
         return FittedNeighbours(X, votes), scores
 

@@ -85,7 +85,7 @@ class TfidfInit(cwboost.InitModel):
         for fold in np.unique(context.folds):
             train, test = context.folds != fold, context.folds == fold
             if len(np.unique(y[train])) < context.n_classes:
-                return None, None  # boosting starts from zero
+                return None, None  # boosting starts without it
             fitted = self._fitted(counts[train], y[train], context.weight[train])
             scores[test] = fitted.scores(counts[test])
         return self._fitted(counts, y, context.weight), scores

@@ -49,7 +49,7 @@ class Acme(cwboost.InitModel):
         for fold in np.unique(context.folds):  # scores come from models without the own label
             train, test = context.folds != fold, context.folds == fold
             if len(np.unique(y[train])) < context.n_classes:
-                return None, None  # boosting starts from zero
+                return None, None  # boosting starts without it
             scores[test] = _fitted(X[train], y[train], context.weight[train]).scores(X[test])
         return _fitted(X, y, context.weight), scores
 
