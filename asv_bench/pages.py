@@ -41,6 +41,25 @@ def speed(records):
     return report.measured([r for r in records if r["group"] != "many classes"])
 
 
+def clusters(records):
+    """Return the rows of real clusters."""
+    return report.measured([r for r in records if r["group"] != "simulation"])
+
+
+def simulated(records):
+    """Return the milliseconds of a round by table and number of simulated workers."""
+    records, found = [r for r in records if r["group"] == "simulation"], {}
+    for row in (r["row"] for r in records):
+        data, workers = re.fullmatch(
+            r"simulated: (.*): .* on (\d+) workers?", row["measure"]
+        ).groups()
+        found.setdefault(data, {})[int(workers)] = f"{row['value']:,.0f}"
+    counts = sorted({n for of_data in found.values() for n in of_data})
+    head = ["ms per round", *(f"{n} worker{'s' * (n > 1)}" for n in counts)]
+    rows = [[data, *map(times.get, counts)] for data, times in found.items()]
+    return f"{report.table(head, rows)}\n\n{report.conditions(records)}."
+
+
 PARTS = {
     "landing": (("sets", *leaderboard.STUDIES[:2]), study_report.largest),
     "summary": (leaderboard.STUDIES, study_report.summary),
@@ -59,7 +78,8 @@ PARTS = {
     "speed": (("speed",), speed),
     "thin": (("thin",), thin_models.report),
     "small models": (("small_models",), small_models.report),
-    "clusters": (("clusters",), report.measured),
+    "clusters": (("clusters",), clusters),
+    "clusters, simulated": (("clusters",), simulated),
     "plugins": (("plugins",), example_plugins.report),
     "prediction sets": (("prediction_sets",), prediction_sets.report),
     "regimes": (("regimes",), regimes.report),
