@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import pickle
+import threading
 import time
 import weakref
 from types import SimpleNamespace
@@ -111,12 +112,16 @@ def test_blocks_of_data_larger_than_memory_are_there_one_at_a_time(
 BLOCKS: list = []
 """Weak references to blocks that were read, and how many of these were there, it included."""
 
+COLLECTS = threading.Lock()
+"""While one worker's thread collects garbage, a call by the other would do nothing."""
+
 
 def read(block):
     """Return a copy of a block, and note it."""
     block = np.array(block)
-    gc.collect()
-    BLOCKS.append((weakref.ref(block), 1 + sum(other() is not None for other, _ in BLOCKS)))
+    with COLLECTS:
+        gc.collect()
+        BLOCKS.append((weakref.ref(block), 1 + sum(other() is not None for other, _ in BLOCKS)))
     return block
 
 
