@@ -154,8 +154,8 @@ class Plan:
         if self.metric is not None:
             rounds += f", fewer if it stops early by {self.metric.name}"
         decided = {
-            "init": f"Boosting starts from {self.start}",
-            "encoding": f"Categories are compared by {self.compared}",
+            "init": f"Boosting starts {self.start}",
+            "encoding": f"Categories are compared {self.compared}",
             "family": f"Weak learners are {self.learners}",
             "C": f"C is {self.Cs[-1]:.4g}" if self.Cs else "",
             "rounds_per_C": f"Training goes through {len(self.Cs)} values of C",
@@ -183,13 +183,13 @@ class Plan:
 
     @property
     def start(self) -> str:
-        """Where boosting starts, in words."""
-        return "zero" if self.init is None else f"the {self.init} model"
+        """How boosting starts, in words."""
+        return "without an init model" if self.init is None else f"from the {self.init} model"
 
     @property
     def compared(self) -> str:
-        """What weak learners compare of categories, in words."""
-        return "rank of frequency" if self.encoding == "rank" else "target statistics"
+        """By what weak learners compare categories, in words."""
+        return "by rank of frequency" if self.encoding == "rank" else "by target statistics"
 
     @property
     def learners(self) -> str:
@@ -217,9 +217,8 @@ class Plan:
 
     def lower_than(self, what: str, loss: float, other: Plan, other_loss: float) -> str:
         """Return why this plan is taken and not another, which differs in `what`."""
-        names = {"init": "from", "encoding": "by", "family": "with"}
-        values = {"init": other.start, "encoding": other.compared, "family": other.learners}
-        other_way = f"{names[what]} {values[what]}"
+        ways = {"init": other.start, "encoding": other.compared}
+        other_way = ways.get(what, f"with {other.learners}")
         if not isfinite(other_loss):
             return f"a holdout run {other_way} found no weak learner"
         reason = f"holdout log loss {loss:.3g}, against {other_loss:.3g} {other_way}"

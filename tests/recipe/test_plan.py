@@ -58,7 +58,7 @@ def test_the_reason_of_a_choice_has_its_loss_first_and_what_it_was_compared_with
     starts, learners, *_ = plan.sentences()
     assert starts == (
         f"Boosting starts from the kernel model: holdout log loss {shallow}, against {zero} "
-        "from zero."
+        "without an init model."
     )
     assert plan.leader == "kernel, trees of depth 9"
     assert learners == (
@@ -72,7 +72,7 @@ def test_what_a_reason_says_of_losses():
     plan = given.fit(*load_iris(return_X_y=True)).plan_
     other = replace(plan, family=TreeFamily(max_depth=None), encoding="target", init="own")
     assert plan.lower_than("init", 0.5, other, 0.6).endswith("0.5, against 0.6 from the own model")
-    assert other.lower_than("init", 0.5, plan, 0.6).endswith("from zero")
+    assert other.lower_than("init", 0.5, plan, 0.6).endswith("without an init model")
     close = plan.lower_than("family", 0.5, other, 0.499)
     assert close.endswith("against 0.499 with trees of any depth, which is not 1% lower")
     nothing = plan.lower_than("encoding", 0.5, other, np.inf)
