@@ -1,6 +1,7 @@
 /* Loops over arrays, which compilers turn into vectors; see pairs.h. */
 
-/* At first[split], `width` numbers `step` apart for each code, the sums of the codes on the left. */
+/* At first[split], `width` numbers `step` apart for each code, the sums of the codes on the left.
+ */
 CWB_INLINE void CWB_NAME(sum_left)(double *first, const cwb_coarse *f, int64_t step,
                                    const int64_t width) {
     double *missing = first + f->n_bins * step;
@@ -76,9 +77,8 @@ static void CWB_NAME(try_child)(const double *sums, int64_t n_child, int64_t n_r
 }
 
 /* turned[inner split][(outer split, lane)] of sums[outer split][(inner split, lane)]. */
-static void CWB_NAME(turn_sums)(const double *sums, int64_t n_outer, int64_t n_inner,
-                                int64_t lanes, int64_t stride, int64_t turned_stride,
-                                double *turned) {
+static void CWB_NAME(turn_sums)(const double *sums, int64_t n_outer, int64_t n_inner, int64_t lanes,
+                                int64_t stride, int64_t turned_stride, double *turned) {
     for (int64_t a = 0; a < n_outer; a++)
         for (int64_t b = 0; b < n_inner; b++)
             memcpy(turned + b * turned_stride + a * lanes, sums + a * stride + b * lanes,
