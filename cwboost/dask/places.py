@@ -188,10 +188,14 @@ class Partitions(Bench):
         return self._setup.n_total
 
     @property
+    def n_classes(self) -> int:
+        return len(self._setup.classes)
+
+    @property
     def size(self) -> float:
         return self._setup.size
 
-    has_statistics = False
+    has_statistics = changes_start = False
 
     @cached_property
     def _shared(self) -> SharedExamples:

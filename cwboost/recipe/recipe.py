@@ -7,7 +7,7 @@ parameters and what a bench measures; nothing else of the data decides.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, isfinite
+from math import ceil
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +17,6 @@ from cwboost.calibration.calibration import LOSS_SCALE, UNKNOWN
 from cwboost.calibration.metrics import LOGLOSS
 from cwboost.conformity import MOST_KEPT, Conformity
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.init_models import resolve_init
 from cwboost.families.sealing.pricer import candidates_of
 from cwboost.recipe import constants as at
 from cwboost.recipe.holdout import HoldoutRun
@@ -25,11 +24,9 @@ from cwboost.recipe.initial import Start
 from cwboost.recipe.parameters import Parameters
 from cwboost.recipe.path_of_C import with_C
 from cwboost.recipe.plan import Calibration, HoldoutCurve, Plan
+from cwboost.recipe.start_choice import FITTED, FirstStart, first_start
 from cwboost.support.clock import Clock
 from cwboost.support.samples import spaced_by_weight
-from cwboost.support.warnings import warn_caller
-
-FITTED = "that of the fitted model"
 
 
 def decide(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
@@ -41,7 +38,8 @@ def decide(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     chooses_rounds = (
         stagewise and parameters.n_estimators is None and parameters.early_stopping is None
     )
-    start, plan = _first_plan(parameters, bench, clock)
+    first = first_start(parameters, bench, clock)
+    start, plan = first.start, _first_plan(parameters, bench, first)
     fits_scale = parameters.probability_scale is None
     if parameters.chooses_C:
         plan = with_C(parameters, bench, start, plan, clock.part(at.SHARE_OF_TIME))
@@ -73,7 +71,7 @@ def decide(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     plan = replace(plan, curves={name: curve}, leader=name)
     if chooses_rounds:
         if bench.previous is None and not curve.is_cut:
-            start, plan = _race(parameters, bench, start, plan, for_runs)
+            start, plan = _race(parameters, bench, first, plan, for_runs)
         plan = _with_rounds(plan, parameters.learning_rate is None, clock.left)
     if not fits_scale:
         return start, plan
@@ -81,7 +79,7 @@ def decide(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
     return start, plan.because("scale", "the best factor for the rows left out", scale=likely.scale)
 
 
-def _first_plan(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Plan]:
+def _first_plan(parameters: Parameters, bench, first: FirstStart) -> Plan:
     """Return what can be decided without a holdout run."""
     rate = parameters.settings.learning_rate
     if parameters.n_estimators is not None:
@@ -95,23 +93,22 @@ def _first_plan(parameters: Parameters, bench, clock: Clock) -> tuple[Start, Pla
     scale, why_scale = parameters.probability_scale, "as given"
     if scale is None:
         scale, why_scale = LOSS_SCALE, "the factor that the loss of training implies"
-    start, why_init = _first_start(parameters, bench, clock)
+    base = first.start.base
     encoding, why_encoding = _first_encoding(parameters, bench)
     family, why_family = _first_family(parameters, bench)
-    reasons = {"init": why_init, "encoding": why_encoding, "family": why_family}
+    reasons = {"init": first.reason, "encoding": why_encoding, "family": why_family}
     reasons |= {"n_rounds": why, "scale": why_scale}
-    plan = Plan(
+    return Plan(
         family=family,
         size=bench.size,
         n_rounds=n_rounds,
         learning_rate=rate,
         scale=scale,
-        init=None if start.base is None else start.base.model.name,
+        init=None if base is None else base.model.name,
         encoding=encoding,
         metric=parameters.early_stopping,
         reasons={name: reason for name, reason in reasons.items() if reason},
     )
-    return start, plan
 
 
 def _first_family(parameters: Parameters, bench) -> tuple[WeakLearnerFamily, str]:
@@ -138,58 +135,8 @@ def _first_encoding(parameters: Parameters, bench) -> tuple[str, str]:
     return parameters.category_encoding, "as given"
 
 
-def _first_start(parameters: Parameters, bench, clock: Clock) -> tuple[Start, str]:
-    """Return the start to try first, and why."""
-    if bench.previous is not None:
-        return bench.start(None), FITTED
-    if not parameters.chooses_init:
-        return _given_start(parameters, bench)
-    if parameters.constraints:
-        return Start(), f"an init model would not keep {' and '.join(parameters.constraints)}"
-    if not parameters.settings.stagewise:
-        return Start(), "correction='total' uses no init model by default"
-    if clock.left <= 0:
-        return Start(), "the time limit has passed"
-    if bench.n_examples < at.FEWEST:
-        return Start(), f"there are fewer than {at.FEWEST} rows"
-    model = resolve_init(at.DEFAULT_INIT)
-    began = clock.seconds
-    loss, of_shares = bench.init_loss(model, at.SAMPLE)
-    if not isfinite(loss):
-        return Start(), f"the {model.name} model does not suit these columns and classes"
-    needed, left = (clock.seconds - began) * max(1.0, bench.n_examples / at.SAMPLE), clock.left
-    if needed > at.SHARE_OF_TIME * left:
-        seconds = f"{needed:.2g} seconds, more than half of the {max(0.0, left):.2g} left"
-        return Start(), f"the {model.name} model would take about {seconds}"
-    is_worth_it = loss < at.MOST_LOSS_LEFT * of_shares
-    reason = (
-        f"on a sample, the {model.name} model has log loss {loss:.3g}, "
-        f"{'less' if is_worth_it else 'not less'} than half of that of the class frequencies, "
-        f"{of_shares:.3g}"
-    )
-    return (bench.start(model) if is_worth_it else Start()), reason
-
-
-def _given_start(parameters: Parameters, bench) -> tuple[Start, str]:
-    """Return the start from the init model that the user named, and why."""
-    model = resolve_init(parameters.init)
-    if model is None:
-        return Start(), "as given"
-    if parameters.constraints:
-        raise ValueError(
-            f"init must be 'auto' or None with {' and '.join(parameters.constraints)}, since an "
-            f"init model keeps no constraints, got {parameters.init!r}"
-        )
-    start = bench.start(model)
-    if start.base is not None:
-        return start, "as given"
-    why = f"init={parameters.init!r} cannot be fitted to these examples"
-    warn_caller(f"{why}: boosting starts without it, as with init=None")
-    return start, why
-
-
 def _race(
-    parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
+    parameters: Parameters, bench, first: FirstStart, plan: Plan, clock: Clock
 ) -> tuple[Start, Plan]:
     """Return the start and the plan of the candidate whose holdout run ends lowest.
 
@@ -197,17 +144,19 @@ def _race(
     `LEAST_GAIN`. All runs leave out the same examples and share bins and draws. One that falls too
     slowly to reach the leader ends early.
     """
+    start = first.start
     chooses_encoding = parameters.category_encoding is None and bench.has_statistics
     changes: dict[str, Sequence[Any]] = {
         "encoding": ["target"] if chooses_encoding else [],
-        "init": [None] if parameters.chooses_init and start.base is not None else [],
+        "init": first.challengers(bench, plan.curve.kept_loss),
         "family": candidates_of(plan.family, bench.size),
     }
     for what, values in changes.items():
         for value in values:
-            own, leading = (Start() if what == "init" else start), plan.curve
+            own, goal = start, plan.curve.kept_loss
+            if what == "init":
+                own, value = bench.start(value), None if value is None else value.name
             challenger = replace(plan, **{what: value})
-            goal = leading.kept_loss
             curve = holdout_curve(bench, own, challenger, True, clock, goal)
             if curve is None or curve.is_cut:
                 return start, plan

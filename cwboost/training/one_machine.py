@@ -91,6 +91,10 @@ class OneMachine(Bench):
         return len(self._examples.y)
 
     @property
+    def n_classes(self) -> int:
+        return len(self._examples.classes)
+
+    @property
     def size(self) -> float:
         return effective_size(self._examples.row_weight)
 
@@ -219,7 +223,8 @@ class OneMachine(Bench):
             examples = replace(examples, given=given, rows=rows)
             schema = schema.with_statistics(statistics)
             constraints = {k: array[:, statistics.column] for k, array in constraints.items()}
-        releases = self.previous is None and not parameters.keeps_state and not self.has_statistics
+        needed = parameters.keeps_state or parameters.chooses_init or self.has_statistics
+        releases = self.previous is None and not needed
         binder = Binder(
             schema, examples, self._n_targets, parameters.n_threads, constraints, releases
         )

@@ -37,9 +37,11 @@ class Bench(Place):
     """A place where the recipe measures, and where this process trains.
 
     `previous` is the fitted model that training goes on from, None for a cold start.
+    `changes_start` is True if boosting may start from an init model after a holdout run without.
     """
 
     previous: PreviousFit | None
+    changes_start = True
 
     def __init__(self, parameters: Parameters, previous: PreviousFit | None):
         self._parameters, self.previous = parameters, previous
@@ -92,6 +94,11 @@ class Bench(Place):
     @abstractmethod
     def n_examples(self) -> int:
         """Number of training examples."""
+
+    @property
+    @abstractmethod
+    def n_classes(self) -> int:
+        """Number of classes."""
 
     @property
     @abstractmethod

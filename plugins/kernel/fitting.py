@@ -29,8 +29,8 @@ from cwboost.plugins.kernel.relevance import relevance
 from cwboost.kernels import log_softmax
 
 FEW = 500
-"""Number of examples on which a setting is chosen, and of landmarks of a first regression. Slopes
-of fewer examples are chance."""
+"""Number of examples on which a setting is chosen, and of landmarks of a first regression, unless
+a model is to have fewer. Slopes of fewer examples are chance."""
 
 WIDTHS, PENALTIES = (1.0, 0.25, 0.5, 2.0, 4.0), (0.1, 0.01, 1.0)
 """Widths, over half the mean squared distance, and penalties that are tried; of either, the first
@@ -139,11 +139,11 @@ class Examples:
             )
         return Regression(setting, codes, at, *found)
 
-    def first(self, setting: Setting) -> Regression:
+    def first(self, setting: Setting, few: int = FEW) -> Regression:
         """Return the regression on a few evenly spaced landmarks."""
         codes = self.coded(setting.codes)
         at = _first_of_equals(codes)
-        return self.on_landmarks(setting, codes, at[evenly_spaced(len(at), FEW)])
+        return self.on_landmarks(setting, codes, at[evenly_spaced(len(at), few)])
 
 
 def fitted(examples: Examples, max_landmarks: int) -> Regression | None:
@@ -152,7 +152,8 @@ def fitted(examples: Examples, max_landmarks: int) -> Regression | None:
     Of more than `max_landmarks` examples, those that a first regression finds worth it are
     landmarks. None if the examples do not differ.
     """
-    at = evenly_spaced(len(examples), FEW)
+    few = min(FEW, max_landmarks)
+    at = evenly_spaced(len(examples), few)
     X = examples.expansion(examples.X[at])
     standardised = FeatureCodes.standardised(X, len(examples.expansion.numeric))
     scales = standardised, FeatureCodes.plain(X), *_relevant(examples, standardised)
@@ -161,7 +162,7 @@ def fitted(examples: Examples, max_landmarks: int) -> Regression | None:
         return None
     is_small = len(examples) <= max_landmarks
     if not is_small or len(examples) >= FEW:
-        first = _best_first(examples, setting, X, standardised)
+        first = _best_first(examples, setting, X, standardised, few)
         setting = first.setting
     if is_small:
         return examples.on_all(setting)
@@ -211,9 +212,9 @@ def log_loss(scores, y, weight) -> float:
     return float(min(losses))
 
 
-def _best_first(examples: Examples, setting: Setting, X, standardised) -> Regression:
+def _best_first(examples: Examples, setting: Setting, X, standardised, few: int) -> Regression:
     """Return the first regression of a setting, or of features weighed by it if that is better."""
-    first = examples.first(setting)
+    first = examples.first(setting, few)
     slopes = squared_slopes(first.codes[first.at], setting.width, first.coefficients)
     counts = standardised.scale > 0
     units = setting.codes.scale[counts] / standardised.scale[counts]
@@ -227,7 +228,7 @@ def _best_first(examples: Examples, setting: Setting, X, standardised) -> Regres
     if not after > 0.0:
         return first
     width = float(setting.width * (after / before))  # in the same ratio to the mean distance
-    other = examples.first(replace(setting, codes=codes, width=width))
+    other = examples.first(replace(setting, codes=codes, width=width), few)
     after, before = (
         log_loss(found.left_out, examples.y, examples.weight) for found in (other, first)
     )

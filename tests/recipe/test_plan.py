@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 
 from cwboost import CWBoostClassifier, TreeFamily
 from cwboost.datasets import load_vowel
@@ -65,6 +65,26 @@ def test_the_reason_of_a_choice_has_its_loss_first_and_what_it_was_compared_with
         f"Weak learners are trees of depth 9: holdout log loss {deep}, against {shallow} with "
         "trees of depth 5."
     )
+
+
+def test_the_kernel_model_challenges_trees_that_a_small_one_is_lower_than():
+    X, y = make_classification(
+        2000,
+        16,
+        n_informative=10,
+        n_redundant=0,
+        n_classes=12,
+        n_clusters_per_class=1,
+        class_sep=0.9,
+        random_state=0,
+    )
+    plan = CWBoostClassifier(random_state=0).fit(X, y).plan_
+    first, other = list(plan.curves)[:2]
+    assert (first, other, plan.init) == ("zero", "kernel", "kernel")
+    assert plan.curves[other].kept_loss < 0.9 * plan.curves[first].kept_loss
+    assert plan.reasons["init"].endswith("without an init model")
+    again = CWBoostClassifier(random_state=0).fit(X, np.random.default_rng(0).permutation(y)).plan_
+    assert again.init is None and not any("kernel" in name for name in again.curves)
 
 
 def test_what_a_reason_says_of_losses():
