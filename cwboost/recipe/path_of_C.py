@@ -35,8 +35,11 @@ def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
     path = HoldoutPath(tuple(points), chosen(points, parameters.max_columns))
     best, exact = points[path.kept], np.isfinite(points[path.kept].gap)
     last_C = best.C
-    is_se = parameters.max_columns == ONE_SE
-    rule = "within a standard error of the lowest" if is_se else "the lowest"
+    rules = {
+        None: "the first within 1% of the lowest",
+        ONE_SE: "the first within a standard error of the lowest",
+    }
+    rule = rules.get(parameters.max_columns, "the lowest")
     size = f"{best.n_nonzero:.0f} coefficients"
     reason = f"holdout log loss is {best.log_loss:.3g} with {size}, {rule}"
     if path.kept == len(points) - 1:
@@ -171,14 +174,15 @@ def _measured(run: HoldoutRun, C: float) -> PathPoint:
 
 
 def chosen(points: list[PathPoint], max_columns: int | str | None) -> int:
-    """Return the point of lowest log loss; if `max_columns` is "one_se", a smaller model.
+    """Return the first point whose log loss is the lowest but for `LEAST_GAIN`.
 
-    It is the first point within a standard error of the lowest log loss (Breiman, Friedman, Olshen
-    and Stone 1984).
+    If `max_columns` is "one_se", it is the first one within a standard error of the lowest
+    (Breiman, Friedman, Olshen and Stone 1984), and if it is a number, the lowest itself.
     """
     losses = np.array([point.log_loss for point in points])
     best = points[int(losses.argmin())]
-    spread = best.log_loss_se if max_columns == ONE_SE else 0.0
+    spreads = {None: at.LEAST_GAIN * best.log_loss, ONE_SE: best.log_loss_se}
+    spread = spreads.get(max_columns, 0.0)
     return int(np.argmax(losses <= best.log_loss + spread))
 
 
