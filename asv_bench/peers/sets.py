@@ -19,7 +19,8 @@ ABLATION = {
 """The sets of the ablation, and the studies that load them."""
 
 STUDIES = [
-    *("mixed", "several_classes", "many_classes", "two_classes", "numeric", "large", "ablation")
+    *("mixed", "several_classes", "many_classes", "two_classes", "numeric", "large", "ablation"),
+    "trees",
 ]
 
 
@@ -32,6 +33,7 @@ def names(study, folder):
     known = {
         "numeric": NUMERIC,
         "ablation": ABLATION,
+        "trees": ABLATION,
         "two_classes": tables.TWO_CLASSES,
         "several_classes": tables.SEVERAL_CLASSES,
         "many_classes": tables.MANY_CLASSES,
@@ -41,7 +43,7 @@ def names(study, folder):
 
 def load(study, folder, name):
     """Return a frame, whose columns of text have the dtype "category", and class indices."""
-    if study == "ablation":
+    if study in ("ablation", "trees"):
         study = ABLATION[name]
     if study == "numeric":
         X, y = load_digits(return_X_y=True) if name == "digits" else pooled(folder / f"{name}.npz")

@@ -24,7 +24,7 @@ FLATTERS = {"mice_protein"}
 
 ORDER = [
     *("cwboost", "trees alone", "kernel alone", "from kernel", "logistic alone", "from logistic"),
-    "stumps",
+    *("stumps", "shared trees", "class-wise trees"),
     *("LightGBM", "XGBoost", "HistGradientBoosting", "CatBoost", "ChimeraBoost"),
     *("tuned LightGBM", "RealMLP", "xRFM"),
 ]
@@ -215,6 +215,21 @@ def ablation(records):
         lines.append(cells)
     note = f"{len(paired.sets)} sets, {max(paired.n_splits.values())} splits. {conditions(records)}"
     return f"{table(['model', 'error', 'log loss'], lines)}\n\n{note}."
+
+
+def trees(records):
+    """Return errors and log losses of trees that classes share, and of those of one class each."""
+    paired = Paired(records, ORDER)
+    means = ["geometric mean of ratios", "1"]
+    ratios = [
+        f"{paired.ratio(paired.models[1], paired.models[0], measure, paired.sets, least):.2f}"
+        for measure, least in (*LEAST.items(), ("fit_seconds", 0.0))
+    ]
+    lines = [[name, *_both(paired, name)] for name in paired.sets]
+    lines.append([*means, f"{ratios[0]} / {ratios[1]}"])
+    text = table(["data", *paired.models], lines)
+    time = f"Time of class-wise trees over shared ones: {ratios[2]}"
+    return f"{text}\n\n{time}; {_conditions(records, paired)}"
 
 
 def _conditions(records, paired):
