@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 PACKAGES = ["cwboost", "lightgbm", "xgboost", "numpy", "scipy", "scikit-learn"]
-HEAD = ["measure", "measured", "medians"]
+HEAD = ["measure", "measured"]
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Row:
     unit : str
         Printed after goal and value: "x", "us".
     detail : str
-        The medians behind the ratio.
+        The medians behind the ratio, which no page shows.
     at_most : bool, default=False
     also : bool, default=True
         An additional condition, such as an error that must not be higher; `detail` states it.
@@ -44,7 +44,7 @@ class Row:
         return bool(good and self.also)
 
     def cells(self):
-        return [self.measure, f"{number(self.value)} {self.unit}", self.detail]
+        return [self.measure, f"{number(self.value)} {self.unit}"]
 
     def beside_goal(self):
         """Return the measure beside its goal, for those who develop."""
