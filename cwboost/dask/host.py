@@ -161,7 +161,7 @@ class Host:
 
     def _sorted(self, chunk: Chunk, setup: Setup) -> tuple:
         """Return features, counts and weights of a partition, sorted by class, or None of each."""
-        if chunk.index not in setup.counts or not setup.counts[chunk.index].any():
+        if chunk.index not in setup.counts:
             return None, None, None
         rows, label, weight = setup.used_rows(chunk)
         counts = np.bincount(label, minlength=len(setup.classes))
@@ -205,8 +205,10 @@ class Host:
             if hasattr(member, name):
                 with named(index, member.role):
                     results[index] = getattr(member, name)(*arguments)
-        if name != "price" or not results:
-            return results if name != "price" else None
+        if name != "price":
+            return results
+        if not results:
+            return None
         summary = reduce(self.coordinator.merge, results.values())
         if len(results) < self.n_partitions:
             return summary
