@@ -137,13 +137,13 @@ def settings(records):
     for name in dict.fromkeys(record["set"] for record in records):
         own = [record for record in records if record["set"] == name]
         counts = {m: sum(r["method"] == m for r in own) for m in METHODS}
-        of_solvers = {sum(r["method"] == m for r in own) for m in SOLVERS}
+        of_solvers = max(sum(r["method"] == m for r in own) for m in SOLVERS)
         runs = "; ".join(
             f"{n} of {', '.join(m for m in counts if counts[m] == n)}"
             for n in sorted({*counts.values()} - {0}, reverse=True)
         )
-        if of_solvers != {0}:
-            runs += f"; {max(of_solvers)} of each solver"
+        if of_solvers:
+            runs += f"; up to {of_solvers} of each solver"
         rounds, commits = (
             ", ".join(map(str, sorted({r[key] for r in own}))) for key in ("rounds", "commit")
         )
