@@ -42,12 +42,13 @@ class DepthTwoSearch:
     Notes
     -----
     See ``_kernels/trees/pairs.h`` for the search. It is exact for up to `MOST_FEATURES` features
-    that vary; of more, all pairs of those are searched that divide the rows best alone. Leaves of
+    that vary; of more, the pairs of the `FEW_FEATURES` that divide the rows best alone. Leaves of
     no weight are +1; two leaves of one sign are one.
     """
 
-    MOST_FEATURES = 64
-    """Features of which all pairs are searched."""
+    MOST_FEATURES, FEW_FEATURES = 64, 24
+    """Features of which all pairs are searched; and of how many, if there are more: time grows with
+    the square, and so many lose nothing."""
 
     def __init__(self, binned: BinnedMatrix, max_bins: int, sets=None, n_threads: int = 1):
         self._bins, self._n_threads = binned.bins, usable_threads(n_threads)
@@ -102,9 +103,8 @@ class DepthTwoSearch:
             alone, _, _ = self._best(rows, np.stack([every, every], axis=1))
             best = np.array([totals.max(axis=0) for totals in alone])[:, : len(weights)]
             strength = (best / np.maximum(best.max(axis=0), 1.0)).max(axis=1)
-            every = np.sort(np.argsort(-strength, kind="stable")[: self.MOST_FEATURES]).astype(
-                np.int32
-            )
+            few = np.argsort(-strength, kind="stable")[: self.FEW_FEATURES]
+            every = np.sort(few).astype(np.int32)
         pairs = np.array(list(combinations_with_replacement(every, 2)), dtype=np.int32)
         if self._allowed is not None:
             pairs = pairs[self._allowed[pairs[:, 0], pairs[:, 1]]]

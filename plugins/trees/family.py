@@ -87,7 +87,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     Columns that are trees of `max_depth` 2, as those of total correction, are searched exactly: of
     all roots, children and thresholds, those of largest edge, over at most 32 bins of about equal
     counts per feature. A dual bound then covers all models of pairwise interactions on these bins.
-    With more than 64 features, the search covers the pairs of the 64 that divide the examples best
+    With more than 64 features, the search covers the pairs of the 24 that divide the examples best
     alone, and is not exact. It draws nothing, and has no criterion and no least weight of a leaf:
     other values of `max_features`, `min_leaf_weight` or `max_leaf_nodes` than the defaults, and
     `monotonic_cst`, grow these trees greedily, as partitions do.

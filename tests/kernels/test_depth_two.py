@@ -138,11 +138,10 @@ def test_what_makes_the_family_exact():
     for pricer in greedy:
         assert not pricer.exact
         assert (pricer.price(weights).edges < 1.5 * best).all()
-    wide = np.hstack([X + k for k in range(13)])
-    many = bind(TreeFamily(max_depth=2), wide)
+    many = bind(TreeFamily(max_depth=2), np.hstack([X, np.eye(200)[:, :60]]))
     assert not many.exact
-    # Copies of columns change nothing of the best tree, however few pairs are searched.
-    np.testing.assert_allclose(many.price(weights).edges, best)
+    # Columns that single out one row divide worse alone, so that all pairs of X are searched.
+    assert (many.price(weights).edges >= best * (1.0 - 1e-12)).all()
     clf = paper(TreeFamily(max_depth=2), C=10.0, n_estimators=60).fit(X, y)
     assert (clf.history_["gap"] >= 0).all() and clf.ensemble_.learners.outputs(X).any()
 
