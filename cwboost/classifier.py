@@ -118,7 +118,7 @@ class CWBoostClassifier(BoostingClassifier):
         ``15 / learning_rate``, and at least 20.
     tol : float, default=1e-7
         Training stops if a round lowers the objective by less than this fraction of it; if rounds
-        draw examples, or the weak learner draws what it prices, if ten rounds in a row do.
+        draw examples, or the weak learner draws what it prices, if five rounds in a row do.
     probability_scale : float or "auto", default="auto"
         Factor of the scores in the softmax of `predict_proba`. "auto" fits it on held-out examples
         if there are any (X_val, or early stopping), else, in stage-wise training of 20 rounds or
@@ -147,11 +147,11 @@ class CWBoostClassifier(BoostingClassifier):
         most 1e150: more of it keeps more columns. With "total", None lets the data choose: C
         grows from 2 on, by a factor of 2 in two steps. Each value begins with the columns and
         coefficients before it, and ends when the dual bound proves the objective within 1% of the
-        optimum over all weak learners of the family, or, if pricing is not exact, when ten rounds
-        in a row lower it by less than 1%.
-        Of these models, a holdout run (X_val if it is given) takes the first whose log loss is
-        within 1% of the lowest, and training repeats the path. Else None is 1e12: the penalty of
-        coefficients then counts nothing, and steps of leaves have none.
+        optimum over all weak learners of the family, or, if pricing is not exact, when five rounds
+        in a row lower it by less than 0.2% each. Of these models, a holdout run (X_val if it is
+        given) takes the first whose log loss is within 1% of the lowest, and training repeats the
+        path. Else None is 1e12: the penalty of coefficients then counts nothing, and steps of
+        leaves have none.
     max_columns : int, "one_se" or None, default=None
         A smaller model on the path of `C`: the last with at most this number of coefficients, for
         which bisection looks between two values of C, or the smallest within one standard error of

@@ -14,6 +14,7 @@ from cwboost.recipe.holdout import HoldoutRun
 from cwboost.recipe.initial import Start
 from cwboost.recipe.parameters import GAP, ONE_SE, Parameters
 from cwboost.recipe.plan import HoldoutPath, PathPoint, Plan
+from cwboost.solvers.schedule import MOST_IDLE
 from cwboost.support.clock import Clock
 from cwboost.support.weights import effective_size
 
@@ -48,8 +49,8 @@ def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
             last_C *= 4.0  # all examples may have fewer columns
     plan = plan.because("C", reason, path=path, Cs=values_of_C(first, last_C))
     within = f"within {GAP:.0%} of the optimum over all weak learners of the family"
-    falls = f"after ten rounds in a row that each lower the objective by at most {GAP:.0%}"
-    plan = plan.because("rounds_per_C", f"it leaves each {within if exact else falls}")
+    idle = f"after {MOST_IDLE} rounds in a row that gain less than {GAP / MOST_IDLE:.1%} each"
+    plan = plan.because("rounds_per_C", f"it leaves each {within if exact else idle}")
     if parameters.probability_scale is not None or bench.has_validation:
         return plan
     return plan.because("scale", "the best factor for the rows left out", scale=best.scale)

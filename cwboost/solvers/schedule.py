@@ -11,7 +11,7 @@ POLISHED = 1e-9
 """A solve at the smallest epsilon that lowers the objective by less than this fraction is the last
 one."""
 
-MOST_IDLE = 10
+MOST_IDLE = 5
 """Rounds in a row that lower the objective by less than `tol` after which training ends, unless
 pricing covers the family: the next sample, or the next kind of learner, may be worth more."""
 
@@ -31,8 +31,8 @@ class BoostingSettings:
         Once a value of C gives more columns, bisection looks for the largest that gives no more.
     gap : float
         Training at a value of C ends when the dual bound proves that the objective is within this
-        fraction of the optimum over the whole family, or, if pricing is not exact, when ten rounds
-        in a row lower it by no more; `tol` does not count then. 0 is no such end.
+        fraction of the optimum over the whole family, or, if pricing is not exact, when five rounds
+        in a row lower it by less than a fifth of that each; `tol` does not count then. 0 is no such end.
     solver : {"fcd", "fcd_printed", "lbfgsb"}
     max_working_sets : int
         Passes of coordinate descent per round; 1 is the stage-wise mode.
@@ -41,8 +41,8 @@ class BoostingSettings:
     learning_rate : float
         Fraction of the exact coordinate step taken, stage-wise only.
     tol : float
-        Training ends when a round lowers the objective by less than this fraction of it; ten rounds
-        in a row must, if pricing does not cover the whole family on all examples.
+        Training ends when a round lowers the objective by less than this fraction of it; five
+        rounds in a row must, if pricing does not cover the whole family on all examples.
     subsample : float
         Fraction of the examples, drawn in each round, that are priced.
     penalizes_steps : bool
