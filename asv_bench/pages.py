@@ -66,8 +66,6 @@ PARTS = {
     "leaderboard": (("leaderboard",), leaderboard.report),
     "beyond boosting": (("beyond_boosting",), study_report.beyond_boosting),
     "tuned": (("tuned",), study_report.tuned),
-    "mixed": (("mixed",), study_report.compared),
-    "numeric": (("numeric",), study_report.compared),
     "many classes": (("many_classes",), study_report.errors),
     "many classes, cost": (("speed",), many_classes),
     "several classes": (("several_classes",), study_report.compared),

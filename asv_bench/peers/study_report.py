@@ -55,7 +55,7 @@ def compared(records):
     measures = [("error", 1.0), ("log_loss", 1.0)]
     if "auc" in records[0]:
         measures.insert(0, ("auc", -1.0))
-    parts = _comparison(paired, measures) or ["Settings were chosen on all of these sets."]
+    parts = _comparison(paired, measures)
     splits = max(paired.n_splits.values())
     return "\n\n".join([*parts, f"{splits} splits. {conditions(records)}."])
 
