@@ -1,6 +1,6 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
-from cwboost._kernels.common.thresholds import thresholds_between
+from cwboost._kernels.common.elementary import thresholds_between
 from cwboost._kernels.kernel_values.kernel_values import fill_codes, fill_kernel_values
 from cwboost._kernels.projections.projection import seeded_directions
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower

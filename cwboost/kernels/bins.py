@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cwboost._kernels.common.thresholds import thresholds_between
+from cwboost._kernels.common.elementary import thresholds_between
 from cwboost._kernels.trees.binning import group_values
 from cwboost.kernels.sketch import joined, values_of_features
 

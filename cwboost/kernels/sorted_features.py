@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.common.short_arrays import ascends_within
+from cwboost._kernels.common.arrays import ascends_within
 from cwboost._kernels.stumps.search import StumpSearch
 from cwboost._kernels.stumps.sorted_columns import SortedColumns
 from cwboost.kernels.matrices import canonical_csc, readable, readable_weights

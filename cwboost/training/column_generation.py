@@ -4,7 +4,7 @@ from time import perf_counter
 
 import numpy as np
 
-from cwboost._kernels.common.short_arrays import any_above, largest
+from cwboost._kernels.common.arrays import any_above, largest
 from cwboost.ensemble.recorded_columns import Changes, RecordedColumns
 from cwboost.families.contract import Priced, PricingRequest
 from cwboost.families.sealing.pricer import certificate

@@ -4,7 +4,7 @@ from time import perf_counter
 
 import numpy as np
 
-from cwboost._kernels.common.short_arrays import any_above
+from cwboost._kernels.common.arrays import any_above
 from cwboost.ensemble.recorded_columns import Changes
 from cwboost.families.contract import Division, PricingRequest
 from cwboost.master import CellSteps

@@ -1,7 +1,7 @@
-"""Arrays of a few entries, made and read by C code.
+"""Arrays of a few entries, made, read and checked by C code.
 
 A round of boosting handles dozens of them. To make one here takes 0.05 microseconds and to read one
-0.003, where a call of NumPy takes 0.1 and a typed view of memory 0.08 (AMD EPYC).
+0.003, where a call of NumPy takes 0.1 to three, and a typed view of memory 0.08 (AMD EPYC).
 """
 
 import numpy as np
@@ -98,3 +98,32 @@ cdef str described(object array):
     if cnp.PyArray_Check(array):
         return f"{array.dtype} of shape {array.shape}"
     return type(array).__name__
+
+
+def any_above(const double[:] values, double bound):
+    """Return True if any value is above `bound`."""
+    cdef Py_ssize_t k
+    for k in range(values.shape[0]):
+        if values[k] > bound:
+            return True
+    return False
+
+
+def largest(const double[:] values, double least):
+    """Return the largest of the values and `least`; no value is NaN."""
+    cdef Py_ssize_t k
+    for k in range(values.shape[0]):
+        if values[k] > least:
+            least = values[k]
+    return least
+
+
+def ascends_within(const int64_t[:] numbers, int64_t n):
+    """Return True if every number is above the one before it and all are in 0 to ``n - 1``."""
+    cdef int64_t last = -1
+    cdef Py_ssize_t k
+    for k in range(numbers.shape[0]):
+        if not last < numbers[k] < n:
+            return False
+        last = numbers[k]
+    return True

@@ -1,4 +1,4 @@
-"""exp and log of arrays: see elementary.h."""
+"""exp and log of arrays, and thresholds between numbers: see elementary.h and threshold.h."""
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 cdef extern from "common/elementary.h" nogil:
     void cwb_exponentials "CWB_BEST(exponentials)"(const double *x, double *out, int64_t n)
     double cwb_log(double)
+
+cdef extern from "common/threshold.h" nogil:
+    double cwb_float32_threshold_between(double a, double b)
 
 cwb_set = instruction_set()
 
@@ -64,3 +67,26 @@ def log(x):
         for i in range(n):
             found[i] = cwb_log(values[i])
     return out[()]
+
+
+def thresholds_between(const double[::1] low, const double[::1] high):
+    """Return thresholds halfway between pairs of values, float32 numbers where there is one.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n,), dtype float64
+        ``low <= high``.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype float64
+        ``low <= threshold < high`` if these differ, and the same for their roundings to float32.
+    """
+    cdef Py_ssize_t k
+    if low.shape[0] != high.shape[0]:
+        raise ValueError(f"high must have {low.shape[0]} values, as low, got {high.shape[0]}")
+    found = np.empty(low.shape[0])
+    cdef double[::1] out = found
+    for k in range(low.shape[0]):
+        out[k] = cwb_float32_threshold_between(low[k], high[k])
+    return found

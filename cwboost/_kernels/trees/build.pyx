@@ -31,7 +31,7 @@ from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.trees.histogram cimport is_shared
 from cwboost._kernels.trees.nodes cimport (
     become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
-from cwboost._kernels.trees.saved cimport release, start_saving, stop_saving
+from cwboost._kernels.trees.draws cimport release, start_saving, stop_saving
 from cwboost._kernels.trees.search cimport column_codes, find_splits
 from cwboost._kernels.trees.types cimport (
     CWB_FIRST, Frontier, Matrix, Node, Rows, Settings, Tree, TreeNode, Work)

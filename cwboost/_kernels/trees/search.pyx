@@ -10,12 +10,11 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
-from cwboost._kernels.trees.draws cimport draw_features, draws, undo_draws
+from cwboost._kernels.trees.draws cimport (
+    draw_features, draws, is_worth_saving, release, save_histograms, sums_of, undo_draws)
 from cwboost._kernels.trees.histogram cimport (
     by_list, group_histograms, group_of, list_histograms, mark, scan_few, scan_histogram,
     scan_sums)
-from cwboost._kernels.trees.saved cimport (
-    is_worth_saving, release, save_histograms, sums_of)
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, SET_WORDS, Matrix, Node, Settings, Tree, Work, cwb_rules, cwb_scan, cwb_split)
 

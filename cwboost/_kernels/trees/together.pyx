@@ -14,7 +14,7 @@ from cwboost._kernels.trees.build cimport (
     grow_below, settle, start_growth, write_edge, write_leaves, write_outputs)
 from cwboost._kernels.trees.nodes cimport join_subtree, start_subtree
 from cwboost._kernels.trees.round cimport Round, cells_of, packed_of, weights_of, work_on
-from cwboost._kernels.trees.saved cimport start_saving
+from cwboost._kernels.trees.draws cimport start_saving
 from cwboost._kernels.trees.types cimport Frontier, Node, Tree, Work
 
 cdef enum:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cwboost._kernels.common.short_arrays import any_above, ascends_within, largest
+from cwboost._kernels.common.arrays import any_above, ascends_within, largest
 
 from cwboost.kernels import exp, log, log_softmax, softmax
 
