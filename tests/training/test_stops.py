@@ -199,7 +199,7 @@ WAYS = {
     "snapshot": from_snapshot,
     "checkpoint": from_checkpoint,
     "more rounds": lambda path: trained(trained(made(10, warm_start=True)), n_estimators=LENGTH),
-    "tol": lambda path: trained(made(tol=0.155)),
+    "tol": lambda path: trained(made(tol=0.13)),
 }
 
 
