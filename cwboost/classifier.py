@@ -36,7 +36,7 @@ class CWBoostClassifier(BoostingClassifier):
     r"""Boosted trees for two classes or many, with settings chosen by the data.
 
     Without an argument, `fit` takes a table as it is, with categories and gaps. It starts from a
-    kernel regression if that predicts well out of sample, grows one tree per round for all classes
+    kernel or logistic regression if that helps out of sample, grows one tree per round for all classes
     together, and does as many rounds as a holdout run finds best, which also chooses the depth of
     the trees and the scale of the probabilities. ``plan_`` has what was decided, with reasons. The
     same data and `random_state` give the same model, bit for bit, on any number of threads.
@@ -52,11 +52,11 @@ class CWBoostClassifier(BoostingClassifier):
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
         "auto" is "tree", with the automatic settings of `cwboost.TreeFamily`.
     init : str, InitModel, classifier or None, default="auto"
-        Model whose scores boosting starts from: the name of an init model ("kernel"), an
+        Model whose scores boosting starts from: the name of an init model ("kernel", "linear"), an
         `InitModel`, or a classifier of scikit-learn with ``predict_proba``. Its scores of the
         training examples are out of sample. In stage-wise training without constraints, "auto" is
-        "kernel" if its log loss on a sample, and that of a holdout run, are low enough with it;
-        else None, which is pure boosting.
+        the one of these two with which a holdout run ends lowest, if it is low enough alone; else
+        None, which is pure boosting.
     n_estimators : int or "auto", default="auto"
         Number of rounds; each adds one tree, or at most one column per class. In stage-wise
         training, "auto" is the number that a holdout run finds best, at most

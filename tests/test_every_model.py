@@ -70,6 +70,8 @@ KINDS = {
     "logistic": partial(fitted, "stump", init=LogisticRegression(C=0.5)),
     "logistic, two classes": partial(fitted, "stump", y=Y == "a", init=LogisticRegression()),
     "kernel": partial(fitted, "stump", init=get_init("kernel")(max_landmarks=60)),
+    "linear start": partial(fitted, init="linear", X=GAPS),
+    "linear start, two classes": partial(fitted, "stump", y=Y == "a", init="linear"),
     "thinned": lambda: fitted().thin(X, Y, C=1e4),
     "refitted": lambda: fitted().refit(X[::2], Y[::2]),
     "continued": lambda: fitted(warm_start=True).set_params(n_estimators=9).fit(X[::2], Y[::2]),

@@ -14,6 +14,10 @@ TOLD_MORE, MORE, FEW_LANDMARKS = 0.9, 3000, 200
 the second number of examples and the third of landmarks tells whether a full one may be lower
 still. It takes a tenth of the time."""
 
+LINEAR_INIT, NEARLY = "linear", 1.06
+"""The linear init model enters the race if, on that number of examples, its log loss is below this
+factor of that of the holdout run: the more trees add to it, the less it helps them."""
+
 ROUNDS, PATH_ROUNDS = 400, 1000
 """Most rounds of total correction at a given C, and along a whole path of C."""
 

@@ -1,5 +1,6 @@
-"""Kernel ridge regression as an init model of cwboost."""
+"""Init models of cwboost on features as small integers: kernel ridge and logistic regression."""
 
+from cwboost.plugins.kernel.linear import FittedLinear, LinearInit
 from cwboost.plugins.kernel.model import FittedKernel, KernelInit
 
-__all__ = ["FittedKernel", "KernelInit"]
+__all__ = ["FittedKernel", "FittedLinear", "KernelInit", "LinearInit"]

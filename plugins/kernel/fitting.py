@@ -17,6 +17,7 @@ import numpy as np
 from cwboost.plugins.kernel.codes import FeatureCodes
 from cwboost.plugins.kernel.expansion import Expansion
 from cwboost.plugins.kernel.kernel_values import TAIL, KernelValues, Landmarks, kernel_values
+from cwboost.plugins.kernel.on_codes import ENTRIES, of_every_class
 from cwboost.plugins.kernel.regression import (
     WEIGHT_UNIT,
     cross_fit_on_landmarks,
@@ -60,9 +61,6 @@ and all of it: the time of the regression then grows as that of boosting."""
 BEYOND = 0.25
 """Distances beyond the border of the own class, over those before it: of noisy labels, the ones
 farthest beyond it are there by chance."""
-
-ENTRIES = 2**19
-"""Number of kernel values or codes computed at a time, which bounds the memory."""
 
 
 @dataclass(frozen=True)
@@ -279,11 +277,6 @@ def _first_of_equals(codes) -> np.ndarray:
     """Return the index of the first example of each kind, ascending."""
     kinds = np.ascontiguousarray(codes).view(np.dtype((np.void, codes.shape[1]))).ravel()
     return np.sort(np.unique(kinds, return_index=True)[1])
-
-
-def of_every_class(scores) -> np.ndarray:
-    """Return a score of each class, on the last axis; the second of two has minus the first."""
-    return np.concatenate([scores, -scores], axis=-1) if scores.shape[-1] == 1 else scores
 
 
 def evenly_spaced(n: int, most: int) -> np.ndarray:

@@ -23,11 +23,25 @@ def add_nodes(graph, model, features: str) -> str:
     scores = graph.add(
         "Mul", [graph.add("MatMul", [values, whole], "init_whole"), per_unit], "init"
     )
-    if model.coefficients.whole.shape[1] > 1:
+    return _of_every_class(graph, model.n_scores, scores)
+
+
+def add_linear_nodes(graph, model, features: str) -> str:
+    """Add nodes for the scores of a `FittedLinear` and return their name."""
+    number = graph.constant_of_type
+    codes = _codes(graph, model.codes, _expanded(graph, model.expansion, features))
+    values = graph.cast(codes, "init_values", np.float64)
+    whole = graph.add("MatMul", [values, number("init_coefficients", model.exact.whole)], "init_sum")
+    scores = graph.add("Mul", [whole, number("init_per_unit", model.exact.unit / UNIT)], "init_part")
+    scores = graph.add("Add", [scores, number("init_intercept", model.intercept)], "init")
+    return _of_every_class(graph, model.n_scores, scores)
+
+
+def _of_every_class(graph, n_scores: int, scores: str) -> str:
+    if n_scores > 1:
         return scores
-    return graph.add(
-        "Concat", [scores, graph.add("Neg", [scores], "init_2")], "init_scores", axis=1
-    )
+    other = graph.add("Neg", [scores], "init_2")
+    return graph.add("Concat", [scores, other], "init_scores", axis=1)
 
 
 def _expanded(graph, expansion: Expansion, features: str) -> str:

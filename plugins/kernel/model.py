@@ -6,20 +6,15 @@ from functools import partial
 
 import numpy as np
 from cwboost.plugins.kernel.codes import LARGEST, FeatureCodes
-from cwboost.plugins.kernel.expansion import LIMIT, Expansion
-from cwboost.plugins.kernel.fitting import (
-    ENTRIES,
-    Examples,
-    evenly_spaced,
-    fitted,
-    of_every_class,
-)
+from cwboost.plugins.kernel.expansion import Expansion
+from cwboost.plugins.kernel.fitting import Examples, evenly_spaced, fitted
 from cwboost.plugins.kernel.kernel_values import KernelValues, Landmarks
 from cwboost.plugins.kernel.line import along_line
+from cwboost.plugins.kernel.on_codes import ENTRIES, FittedOnCodes, of_every_class, read_arrays
 from cwboost.plugins.kernel.regression import Coefficients
 from scipy import sparse
 
-from cwboost import FittedInit, InitContext, InitModel, check_arrays
+from cwboost import InitContext, InitModel
 
 FEWEST_EXAMPLES, MOST_FEATURES, MOST_CLASSES = 50, 10_000, 100
 """Limits of what the model suits; features are the expanded ones."""
@@ -31,32 +26,30 @@ MOST_LANDMARKS = 2000
 """Largest number of landmarks: sums over as many are exact."""
 
 
-class FittedKernel(FittedInit):
+class FittedKernel(FittedOnCodes):
     """Scores that are sums of kernel values of the row and landmarks, times coefficients.
 
     The landmarks are codes of training examples, (n_landmarks, n_expanded); `coefficients` are
-    (n_landmarks, n_scores), of two classes those of the first. Every result has the same bits on
-    any processor, at any number of threads and however rows are divided into calls: sums are sums
-    of integers, exact in any order, or have a fixed order.
+    (n_landmarks, n_scores), of two classes those of the first.
     """
 
     def __init__(self, expansion: Expansion, codes: FeatureCodes, landmarks, width, coefficients):
-        self.expansion, self.codes = expansion, codes
+        super().__init__(expansion, codes)
         self.landmarks, self.width = landmarks, width
         self.coefficients = Coefficients(coefficients)
         self._measured = Landmarks(landmarks)
 
-    def scores(self, X, n_threads: int = 1) -> np.ndarray:
-        n_scores = self.coefficients.values.shape[1]
-        scores = np.empty((X.shape[0], n_scores))
+    @property
+    def n_scores(self) -> int:
+        return self.coefficients.values.shape[1]
+
+    @property
+    def _row_size(self) -> int:
+        return max(self.landmarks.shape)
+
+    def scoring(self):
         values = KernelValues(self._measured, self.width)
-        step = max(1, ENTRIES // max(self.landmarks.shape))
-        X = X.tocsr() if sparse.issparse(X) else X
-        for start in range(0, len(scores), step):
-            rows = X[start : start + step]
-            rows = self.expansion(rows.toarray() if sparse.issparse(rows) else rows)
-            scores[start : start + step] = self.coefficients.scores(values(self.codes(rows)))
-        return of_every_class(scores)
+        return lambda codes: self.coefficients.scores(values(codes))
 
     @property
     def n_rows_kept(self) -> int:
@@ -65,7 +58,8 @@ class FittedKernel(FittedInit):
     def shapley_values(self, X, background=None, n_threads: int = 1):
         """Return the values along the line from the mean landmark, or the mean of a background."""
         landmarks = self.landmarks.astype(np.float64)
-        origin = (landmarks if background is None else self._coded(background)).mean(axis=0)
+        origin = landmarks if background is None else self.coded(background).astype(np.float64)
+        origin = origin.mean(axis=0)
         along = partial(
             along_line,
             origin=origin,
@@ -73,28 +67,19 @@ class FittedKernel(FittedInit):
             width=self.width,
             coefficients=self.coefficients.values,
         )
-        to_columns = sparse.csr_array(
-            (np.ones(len(origin)), (self.expansion.origin, np.arange(len(origin)))),
-            shape=(X.shape[1], len(origin)),
-        )
-        n_scores = self.coefficients.values.shape[1]
-        parts = np.empty((*X.shape, n_scores))
-        step = max(1, ENTRIES // max(len(landmarks), len(origin) * n_scores))
+        to_columns = self.to_columns(X.shape[1])
+        parts = np.empty((*X.shape, self.n_scores))
+        step = max(1, ENTRIES // max(len(landmarks), len(origin) * self.n_scores))
         base = along(origin[None])[1]
         for start in range(0, len(parts), step):
-            found, _ = along(self._coded(X[start : start + step]))
-            for k in range(n_scores):
+            found, _ = along(self.coded(X[start : start + step]).astype(np.float64))
+            for k in range(self.n_scores):
                 parts[start : start + step, :, k] = (to_columns @ found[:, :, k].T).T
         # What quadrature and rounding leave goes to all features by the size of their values.
-        rest = self.scores(X, n_threads)[:, :n_scores] - base - parts.sum(axis=1)
+        rest = self.scores(X, n_threads)[:, : self.n_scores] - base - parts.sum(axis=1)
         sizes = np.abs(parts)
         parts += rest[:, None] * sizes / np.maximum(sizes.sum(axis=1, keepdims=True), 1e-300)
         return of_every_class(parts), of_every_class(base)
-
-    def _coded(self, X) -> np.ndarray:
-        """Return the codes of the rows of X, float64."""
-        rows = X.toarray() if sparse.issparse(X) else X
-        return self.codes(self.expansion(rows)).astype(np.float64)
 
     def onnx_nodes(self, graph, features: str) -> str:
         from cwboost.plugins.kernel.graph import add_nodes
@@ -102,14 +87,7 @@ class FittedKernel(FittedInit):
         return add_nodes(graph, self, features)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {
-            "numeric": self.expansion.numeric,
-            "fill": self.expansion.fill,
-            "gaps": self.expansion.gaps,
-            "level_column": self.expansion.level_column,
-            "level_code": self.expansion.level_code,
-            "centre": self.codes.centre,
-            "scale": self.codes.scale,
+        return super().arrays() | {
             "landmarks": self.landmarks,
             "coefficients": self.coefficients.values,
             "width": np.array([self.width]),
@@ -118,51 +96,18 @@ class FittedKernel(FittedInit):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int, n_classes: int):
         n_scores = 1 if n_classes == 2 else n_classes
-        shapes = {
-            "numeric": ("int64", ("numeric",)),
-            "fill": ("float64", ("numeric",)),
-            "gaps": ("int64", ("gaps",)),
-            "level_column": ("int64", ("levels",)),
-            "level_code": ("int64", ("levels",)),
-            "centre": ("float64", ("expanded",)),
-            "scale": ("float64", ("expanded",)),
-            "landmarks": ("int8", ("landmarks", "expanded")),
-            "coefficients": ("float64", ("landmarks", n_scores)),
-            "width": ("float64", (1,)),
+        own = {
+            "landmarks": ("int8", ("landmarks", "expanded"), _are_landmarks),
+            "coefficients": ("float64", ("landmarks", n_scores), lambda a: np.abs(a).max() <= 1e100),
+            "width": ("float64", (1,), lambda width: 1e-20 < width[0] < 1e20),
         }
-        found = dict(zip(shapes, check_arrays(arrays, shapes)))
-        expansion = Expansion(*(found[name] for name in list(shapes)[:5]))
-        numeric, landmarks = expansion.numeric, found["landmarks"]
-        rules = {
-            "numeric": _ascend(numeric, n_features),
-            "fill": (np.abs(expansion.fill) < LIMIT).all(),
-            "gaps": _ascend(expansion.gaps, len(numeric)),
-            "level_column": _within(expansion.level_column, n_features),
-            "level_code": _within(expansion.level_code, 2**53),
-            "centre": (np.abs(found["centre"]) <= 2 * LIMIT).all(),
-            "scale": (np.abs(found["scale"]) <= 1e102).all(),
-            "landmarks": min(landmarks.shape) > 0
-            and len(expansion) == landmarks.shape[1]
-            and landmarks.min() >= -LARGEST,
-            "coefficients": (np.abs(found["coefficients"]) <= 1e100).all(),
-            "width": 1e-20 < found["width"][0] < 1e20,
-        }
-        for name, is_right in rules.items():
-            if not is_right:
-                raise ValueError(f"array {name!r} must hold values of a fitted model")
-        codes = FeatureCodes(found["centre"], found["scale"])
-        width = float(found["width"][0])
-        return cls(expansion, codes, landmarks, width, found["coefficients"])
+        expansion, codes, found = read_arrays(arrays, n_features, own)
+        landmarks, coefficients, width = found
+        return cls(expansion, codes, landmarks, float(width[0]), coefficients)
 
 
-def _within(places, n: int) -> bool:
-    """Return True if places lie in [0, n)."""
-    return bool(((places >= 0) & (places < n)).all())
-
-
-def _ascend(places, n: int) -> bool:
-    """Return True if places ascend and lie in [0, n)."""
-    return bool((np.diff(places, prepend=-1, append=n) > 0).all())
+def _are_landmarks(landmarks) -> bool:
+    return min(landmarks.shape) > 0 and landmarks.min() >= -LARGEST
 
 
 class KernelInit(InitModel):

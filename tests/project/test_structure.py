@@ -150,6 +150,7 @@ def test_errors_have_one_form():
 MULTIPLY = {
     "cwboost/baselines/codes.py", "cwboost/ensemble/directed_shapley.py",
     "cwboost/families/contract.py", "plugins/kernel/fitting.py", "plugins/kernel/kernel_values.py",
+    "plugins/kernel/linear.py", "plugins/kernel/logistic.py",
     "plugins/kernel/model.py", "plugins/kernel/regression.py",
 }  # fmt: skip
 """Sums of whole numbers, exact in any order, and sparse products, which SciPy sums in order."""

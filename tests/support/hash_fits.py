@@ -9,7 +9,7 @@ import warnings
 from unittest.mock import patch
 
 import numpy as np
-from cwboost.plugins.kernel import KernelInit, model
+from cwboost.plugins.kernel import KernelInit, LinearInit, model
 from sklearn.datasets import load_digits
 
 import cwboost
@@ -69,7 +69,7 @@ def hashes(name):
 
 
 def kernel_models():
-    """Hashes of fits of the kernel model: of all rows, of landmarks, and of some of the rows."""
+    """Hashes of fits of init models: of all rows, of landmarks, of some of the rows; linear."""
     X, y = load_digits(return_X_y=True)
     order = np.argsort(y, kind="stable")[::6]
     X, y = X[order], y[order]
@@ -85,6 +85,8 @@ def kernel_models():
         with patch.object(model, "MOST", most):
             fitted, scores = KernelInit(max_landmarks).fit(X, y, context)
         yield hashed(scores, fitted.scores(X, 2), *fitted.arrays().values())
+    fitted, scores = LinearInit().fit(X, y, context)
+    yield hashed(scores, fitted.scores(X, 2), *fitted.arrays().values())
 
 
 def every_hash():

@@ -46,7 +46,7 @@ def write_distribution(folder: Path, name: str, version: str, entry_points: dict
 
 
 BUILT_IN = ["mixed", "projection", "sklearn", "stump", "tree"]
-OWN_INIT_MODELS = ["kernel", "sklearn"]
+OWN_INIT_MODELS = ["kernel", "linear", "sklearn"]
 
 
 def only_record(distribution):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cwboost.plugins.kernel import FittedKernel, KernelInit, model
+from cwboost.plugins.kernel import FittedKernel, KernelInit, model, on_codes
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
 
@@ -70,7 +70,7 @@ def test_scores_of_sparse_rows_and_in_chunks(digits, monkeypatch):
     for form in (sparse.csr_array, sparse.csc_array):
         assert np.array_equal(whole, fitted.scores(form(X)))
     assert fitted.scores(X[:0]).shape == (0, 10)
-    monkeypatch.setattr(model, "ENTRIES", 3000)
+    monkeypatch.setattr(on_codes, "ENTRIES", 3000)
     assert np.array_equal(whole, fitted.scores(X))
 
 
