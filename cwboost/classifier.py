@@ -36,8 +36,8 @@ class CWBoostClassifier(BoostingClassifier):
     r"""Boosted trees for two classes or many, with settings chosen by the data.
 
     Without an argument, `fit` takes a table as it is, with categories and gaps. It starts from a
-    kernel or logistic regression if that helps out of sample, grows one tree per round for all classes
-    together, and does as many rounds as a holdout run finds best, which also chooses the depth of
+    kernel or logistic regression if that helps out of sample, grows one tree per round for all
+    classes, and does as many rounds as a holdout run finds best, which also chooses the depth of
     the trees and the scale of the probabilities. ``plan_`` has what was decided, with reasons. The
     same data and `random_state` give the same model, bit for bit, on any number of threads.
 

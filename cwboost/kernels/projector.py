@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.projections.projection import inverse_factor as inverse_factor_of_leaf
 from cwboost._kernels.projections.projection import Directions, Panels
+from cwboost._kernels.projections.projection import inverse_factor as inverse_factor_of_leaf
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
 from cwboost.support.lazy import made_once

@@ -32,7 +32,8 @@ class BoostingSettings:
     gap : float
         Training at a value of C ends when the dual bound proves that the objective is within this
         fraction of the optimum over the whole family, or, if pricing is not exact, when five rounds
-        in a row lower it by less than a fifth of that each; `tol` does not count then. 0 is no such end.
+        in a row lower it by less than a fifth of that each; `tol` does not count then. 0 is no such
+        end.
     solver : {"fcd", "fcd_printed", "lbfgsb"}
     max_working_sets : int
         Passes of coordinate descent per round; 1 is the stage-wise mode.

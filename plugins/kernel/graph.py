@@ -31,8 +31,12 @@ def add_linear_nodes(graph, model, features: str) -> str:
     number = graph.constant_of_type
     codes = _codes(graph, model.codes, _expanded(graph, model.expansion, features))
     values = graph.cast(codes, "init_values", np.float64)
-    whole = graph.add("MatMul", [values, number("init_coefficients", model.exact.whole)], "init_sum")
-    scores = graph.add("Mul", [whole, number("init_per_unit", model.exact.unit / UNIT)], "init_part")
+    whole = graph.add(
+        "MatMul", [values, number("init_coefficients", model.exact.whole)], "init_sum"
+    )
+    scores = graph.add(
+        "Mul", [whole, number("init_per_unit", model.exact.unit / UNIT)], "init_part"
+    )
     scores = graph.add("Add", [scores, number("init_intercept", model.intercept)], "init")
     return _of_every_class(graph, model.n_scores, scores)
 

@@ -5,8 +5,8 @@ coefficients c minimise the weighted log loss plus ``l c**2 / 2``. Steps
 
     c += inv( sum of w z z' / 2 + l ) ( sum of w (t - p) z - l c )
 
-lower that, since half of the sum of squares bounds the curvature of the log loss (Böhning 1992): the
-matrix is factored once. They begin ahead of the last coefficients (Nesterov 1983).
+lower that, since half of the sum of squares bounds the curvature of the log loss (Böhning 1992):
+the matrix is factored once. They begin ahead of the last coefficients (Nesterov 1983).
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ up to less than 2**53 over 4,096 rows of numbers below 2**7, exactly and in any 
 
 
 class LogisticRegression:
-    """Coefficients per number, (n_numbers, n_classes), of rows (n, n_numbers) with whole weights."""
+    """Coefficients, (n_numbers, n_classes), of rows of whole numbers with whole weights."""
 
     def __init__(self, rows, targets, weight, penalty, n_threads: int):
         self._rows, self._targets, self._n_threads = rows, targets, n_threads

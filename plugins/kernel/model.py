@@ -98,7 +98,11 @@ class FittedKernel(FittedOnCodes):
         n_scores = 1 if n_classes == 2 else n_classes
         own = {
             "landmarks": ("int8", ("landmarks", "expanded"), _are_landmarks),
-            "coefficients": ("float64", ("landmarks", n_scores), lambda a: np.abs(a).max() <= 1e100),
+            "coefficients": (
+                "float64",
+                ("landmarks", n_scores),
+                lambda a: np.abs(a).max() <= 1e100,
+            ),
             "width": ("float64", (1,), lambda width: 1e-20 < width[0] < 1e20),
         }
         expansion, codes, found = read_arrays(arrays, n_features, own)
