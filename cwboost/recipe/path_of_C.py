@@ -37,7 +37,7 @@ def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
     best, exact = points[path.kept], np.isfinite(points[path.kept].gap)
     last_C = best.C
     rules = {
-        None: "the first within 1% of the lowest",
+        None: f"the first within {at.LEAST_GAIN:.0%} of the lowest",
         ONE_SE: "the first within a standard error of the lowest",
     }
     rule = rules.get(parameters.max_columns, "the lowest")

@@ -137,7 +137,7 @@ class Examples:
             )
         return Regression(setting, codes, at, *found)
 
-    def first(self, setting: Setting, few: int = FEW) -> Regression:
+    def first(self, setting: Setting, few: int) -> Regression:
         """Return the regression on a few evenly spaced landmarks."""
         codes = self.coded(setting.codes)
         at = _first_of_equals(codes)

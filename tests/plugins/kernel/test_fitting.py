@@ -22,7 +22,8 @@ def selected(codes, y, n_landmarks, monkeypatch, weight=None):
     expansion = Expansion.of(codes, np.arange(len(y)), None, np.arange(len(y)))
     examples = Examples(codes, expansion, y, 1, weight, 1, folds=None)
     d = codes.shape[1]
-    first = examples.first(Setting(FeatureCodes(np.zeros(d), np.ones(d)), 300.0, 0.01))
+    setting = Setting(FeatureCodes(np.zeros(d), np.ones(d)), 300.0, 0.01)
+    first = examples.first(setting, fitting.FEW)
     return fitting._selected(examples, first, n_landmarks)
 
 
