@@ -91,7 +91,8 @@ class LinearInit(InitModel):
 
     def fit_rows(self, X, rows, y, context):
         n, n_classes = len(y), context.n_classes
-        if sparse.issparse(X) or n < FEWEST_EXAMPLES or n_classes > MOST_CLASSES:
+        is_wide = X.shape[1] > MOST_FEATURES or n_classes > MOST_CLASSES
+        if sparse.issparse(X) or n < FEWEST_EXAMPLES or is_wide:
             return None, None
         used = evenly_spaced(n, MOST)
         expansion = Expansion.of(X, rows, context.categorical, rows[used])
