@@ -149,7 +149,7 @@ class CWBoostClassifier(BoostingClassifier):
         coefficients before it, and ends when the dual bound proves the objective within 1% of the
         optimum over all weak learners of the family, or, if pricing is not exact, when five rounds
         in a row lower it by less than 0.2% each. Of these models, a holdout run (X_val if it is
-        given) takes the first whose log loss is within 1% of the lowest, and training repeats the
+        given) takes the first whose log loss is within 2% of the lowest, and training repeats the
         path. Else None is 1e12: the penalty of coefficients then counts nothing, and steps of
         leaves have none.
     max_columns : int, "one_se" or None, default=None

@@ -23,7 +23,9 @@ ROUNDS, PATH_ROUNDS = 400, 1000
 
 STEPS_PER_DOUBLING, LARGEST_C, PAST_BEST = 2, 2.0**40, 1.02
 """The path of C has these values per doubling, up to this one, until the log loss of the examples
-left out is this factor above its lowest, at twice the C of the lowest at least."""
+left out is this factor above its lowest, at twice the C of the lowest at least. The first value
+within this factor is taken: within half of it, models are a sixth larger and half a percent
+better."""
 
 JUDGED_FROM = 0.25
 """Part of the best C of the first path from which on the second must be lower, to go on."""

@@ -37,7 +37,7 @@ def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock
     best, exact = points[path.kept], np.isfinite(points[path.kept].gap)
     last_C = best.C
     rules = {
-        None: f"the first within {at.LEAST_GAIN:.0%} of the lowest",
+        None: f"the first within {at.PAST_BEST - 1.0:.0%} of the lowest",
         ONE_SE: "the first within a standard error of the lowest",
     }
     rule = rules.get(parameters.max_columns, "the lowest")
@@ -175,14 +175,14 @@ def _measured(run: HoldoutRun, C: float) -> PathPoint:
 
 
 def chosen(points: list[PathPoint], max_columns: int | str | None) -> int:
-    """Return the first point whose log loss is the lowest but for `LEAST_GAIN`.
+    """Return the first point whose log loss is below `PAST_BEST` times the lowest.
 
     If `max_columns` is "one_se", it is the first one within a standard error of the lowest
     (Breiman, Friedman, Olshen and Stone 1984), and if it is a number, the lowest itself.
     """
     losses = np.array([point.log_loss for point in points])
     best = points[int(losses.argmin())]
-    spreads = {None: at.LEAST_GAIN * best.log_loss, ONE_SE: best.log_loss_se}
+    spreads = {None: (at.PAST_BEST - 1.0) * best.log_loss, ONE_SE: best.log_loss_se}
     spread = spreads.get(max_columns, 0.0)
     return int(np.argmax(losses <= best.log_loss + spread))
 

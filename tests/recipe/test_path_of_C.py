@@ -39,7 +39,8 @@ def test_the_data_choose_a_small_certified_model(halves, fitted):
     history, path, C = fitted.history_, fitted.path_, fitted.history_["C"][-1]
     assert fitted.stop_reason_ == "gap" and fitted.init_ is None
     assert history["gap"][-1] <= 0.01 * history["objective"][-1]
-    assert C == path["C"][path["log_loss"].argmin()] == fitted.plan_.Cs[-1]
+    first = path["C"][path["log_loss"] <= 1.02 * path["log_loss"].min()][0]
+    assert C == first == fitted.plan_.Cs[-1]
     # The loss falls, then rises until it is past its lowest value.
     assert path["log_loss"][-1] > 1.02 * path["log_loss"].min() and path["log_loss"].argmin() > 1
     assert (np.diff(path["n_nonzero"]) > 0).all() and (path["gap"] <= 0.01).all()
@@ -62,7 +63,7 @@ def test_the_path_that_ends_lower_encodes_the_categories():
     for encoding in ("auto", "rank", "target"):
         clf = certified(category_encoding=encoding, categorical_features=[0]).fit(X, y)
         path[encoding], reason[encoding] = clf.path_["log_loss"], clf.plan_.reasons["encoding"]
-    kept = {name: losses[losses <= 1.01 * losses.min()][0] for name, losses in path.items()}
+    kept = {name: losses[losses <= 1.02 * losses.min()][0] for name, losses in path.items()}
     assert kept["target"] < 0.95 * kept["rank"]
     np.testing.assert_array_equal(path["auto"], path["target"])
     assert reason["auto"] == (
@@ -101,7 +102,8 @@ def test_every_value_of_C_ends_close_to_its_optimum(fitted):
 
 def test_a_path_ends_at_the_optimum_of_its_last_C(halves, fitted):
     X, y, *_ = halves
-    alone = certified(C=fitted.history_["C"][-1], epsilon=1e-3, n_estimators=1000).fit(X, y)
+    C = fitted.history_["C"][-1]
+    alone = certified(C=C, epsilon=1e-3, tol=0.0, n_estimators=1000).fit(X, y)
     assert alone.stop_reason_ == "optimal"
     best = alone.history_["objective"][-1]
     assert best <= fitted.history_["objective"][-1] <= 1.01 * best
@@ -204,7 +206,7 @@ def test_held_out_examples_choose(halves):
     X, y, X_val, y_val = halves
     clf = certified().fit(X, y, X_val=X_val, y_val=y_val)
     losses = clf.path_["log_loss"]
-    kept = np.argmax(losses <= 1.01 * losses.min())
+    kept = np.argmax(losses <= 1.02 * losses.min())
     assert clf.history_["C"][-1] == clf.path_["C"][kept]
     assert abs(log_loss(y_val, clf.predict_proba(X_val)) - losses[kept]) < 0.01
 
