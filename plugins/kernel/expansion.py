@@ -13,7 +13,7 @@ LIMIT = 2.0**120
 """Numbers from here on count as missing, as infinities do, so that no later step overflows."""
 
 ROWS_AT_ONCE = 2**14
-"""Number of rows copied at a time in search of gaps."""
+"""Number of rows copied at a time, in search of gaps or for their scores."""
 
 FILL_BITS = 40
 """Bits of the means that fill gaps, which do not depend on the order of a sum."""

@@ -24,6 +24,7 @@ from cwboost.plugins.kernel.regression import (
     regress_on_all,
     regress_on_landmarks,
     targets,
+    whole_weights,
 )
 from cwboost.plugins.kernel.relevance import relevance
 
@@ -98,7 +99,7 @@ class Examples:
         self.X, self.expansion, self.y, self.n_threads = X, expansion, y, n_threads
         self.folds = folds
         self.Y = targets(y, n_scores)
-        self.weight = np.maximum(np.rint(weight * (WEIGHT_UNIT / weight.max())), 1.0)
+        self.weight = whole_weights(weight)
 
     def __len__(self):
         return len(self.y)

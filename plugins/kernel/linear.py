@@ -7,7 +7,7 @@ from cwboost.plugins.kernel.fitting import evenly_spaced
 from cwboost.plugins.kernel.kernel_values import UNIT
 from cwboost.plugins.kernel.logistic import LogisticRegression
 from cwboost.plugins.kernel.on_codes import FittedOnCodes, of_every_class, read_arrays
-from cwboost.plugins.kernel.regression import WEIGHT_UNIT, Coefficients
+from cwboost.plugins.kernel.regression import Coefficients, whole_weights
 from scipy import sparse
 
 from cwboost import InitModel
@@ -91,8 +91,8 @@ class LinearInit(InitModel):
 
     def fit_rows(self, X, rows, y, context):
         n, n_classes = len(y), context.n_classes
-        is_wide = X.shape[1] > MOST_FEATURES or n_classes > MOST_CLASSES
-        if sparse.issparse(X) or n < FEWEST_EXAMPLES or is_wide:
+        is_large = X.shape[1] > MOST_FEATURES or n_classes > MOST_CLASSES
+        if sparse.issparse(X) or n < FEWEST_EXAMPLES or is_large:
             return None, None
         used = evenly_spaced(n, MOST)
         expansion = Expansion.of(X, rows, context.categorical, rows[used])
@@ -111,13 +111,11 @@ class LinearInit(InitModel):
         design = np.column_stack([codes(expanded), np.full(len(used), PER_DEVIATION)])
         penalty = np.append(np.full(len(expansion), PENALTY), FREE) * PER_DEVIATION**2
         targets = (y[used][:, None] == np.arange(n_classes)).astype(np.float64)
-        weight = context.weight[used] * (WEIGHT_UNIT / context.weight.max())
-        weight = np.maximum(np.rint(weight), 1.0)
+        weight = whole_weights(context.weight[used])
         regression = LogisticRegression(design, targets, weight, penalty, context.n_threads)
         folds = [np.flatnonzero(context.folds[used] == k) for k in range(context.folds.max() + 1)]
         scores = np.empty((n, n_classes))
         for fold, found in enumerate(regression.without(folds)):
-            model, own = fitted_linear(found), np.flatnonzero(context.folds == fold)
-            for part in np.array_split(own, 1 + len(own) // MOST):
-                scores[part] = model.scores(X[rows[part]])
+            own = np.flatnonzero(context.folds == fold)
+            fitted_linear(found).score_rows(X, rows, own, scores, context.n_threads)
         return fitted_linear(regression.coefficients), scores

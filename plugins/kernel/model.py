@@ -174,7 +174,5 @@ class KernelInit(InitModel):
                 models = map(fitted_kernel, found.of_fold)
                 parts = [(m, others[context.folds[others] == k]) for k, m in enumerate(models)]
             for one, own in parts:
-                # In chunks, since these rows of X are copied.
-                for part in np.array_split(own, 1 + len(own) // MOST):
-                    scores[part] = one.scores(X[rows[part]], n_threads)
+                one.score_rows(X, rows, own, scores, n_threads)
         return model, scores

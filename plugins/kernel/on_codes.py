@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 from cwboost.plugins.kernel.codes import FeatureCodes
-from cwboost.plugins.kernel.expansion import LIMIT, Expansion
+from cwboost.plugins.kernel.expansion import LIMIT, ROWS_AT_ONCE, Expansion
 from scipy import sparse
 
 from cwboost import FittedInit, check_arrays
@@ -47,6 +47,12 @@ class FittedOnCodes(FittedInit):
             rows = slice(start, start + step)
             scores[rows] = scored(self.coded(X[rows]))
         return of_every_class(scores)
+
+    def score_rows(self, X, rows, at, scores, n_threads: int = 1) -> None:
+        """Write the scores of ``X[rows[at]]`` to ``scores[at]``."""
+        # In chunks, since these rows are copied.
+        for part in np.array_split(at, 1 + len(at) // ROWS_AT_ONCE):
+            scores[part] = self.scores(X[rows[part]], n_threads)
 
     def coded(self, X) -> np.ndarray:
         """Return the codes of the rows of X, float32."""

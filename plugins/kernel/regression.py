@@ -44,6 +44,11 @@ def targets(y, n_scores: int) -> np.ndarray:
     return np.where(y[:, None] == np.arange(n_scores), 1.0, -1.0)
 
 
+def whole_weights(weight) -> np.ndarray:
+    """Return weights in whole units, the heaviest `WEIGHT_UNIT`, none below one."""
+    return np.maximum(np.rint(weight * (WEIGHT_UNIT / weight.max())), 1.0)
+
+
 class Coefficients:
     """Coefficients rounded so that sums of products with kernel values are exact."""
 
