@@ -42,8 +42,8 @@ def problem(n_classes, n=600, seed=0):
     return np.column_stack([X, np.full(n, 16.0)]), targets, y, folds
 
 
-def regression(rows, targets, weight=None):
-    penalty = np.append(np.full(rows.shape[1] - 1, 10.0), 1e-3) * 256
+def regression(rows, targets, weight=None, share=1.0):
+    penalty = np.append(np.full(rows.shape[1] - 1, 10.0), 1e-3) * 256 * share
     weight = np.ones(len(rows)) if weight is None else weight
     return LogisticRegression(rows, targets, weight, penalty, n_threads=1)
 
@@ -76,11 +76,9 @@ def test_weights_are_counts():
     rows, targets, _, _ = problem(3, 200)
     counts = np.random.default_rng(1).integers(1, 4, len(rows))
     repeated = regression(np.repeat(rows, counts, axis=0), np.repeat(targets, counts, axis=0))
-    weighed = regression(rows, targets, counts * 1.0)
     # Penalties are for weights of mean one.
-    factor = counts.mean()
-    weighed._penalty = weighed._penalty / factor
-    np.testing.assert_allclose(weighed._fitted(), repeated.coefficients, atol=1e-6)
+    weighed = regression(rows, targets, counts * 1.0, share=1 / counts.mean())
+    np.testing.assert_allclose(weighed.coefficients, repeated.coefficients, atol=1e-6)
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris, load_wine])
