@@ -26,9 +26,9 @@ together."""
 DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 5, 2048, 1.5
 """Depth "auto" up to this number of examples, and what each doubling adds."""
 
-MORE_DEPTH, DEEPEST = 4, 16
-"""What a default fit tries beside depth "auto", up to the second depth: classes with little noise
-want it."""
+DEEP_ENOUGH = 12
+"""A default fit tries trees of any depth beside depth "auto" up to this one: classes with little
+noise, and those that features tell only together, want them."""
 
 LEAF_WEIGHT, FEWEST_LEAVES = 20, 25
 """Least weight of a leaf, if there is enough for the second number of leaves."""
@@ -55,7 +55,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         Largest number of comparisons between the root and a leaf; None sets no limit. "auto" is 5
         up to 2,048 examples, and 1.5 more for every doubling of them, rounded: 8 with 8,000, 12
         with 50,000, and 15 with 200,000. If the data choose the number of rounds, up to 60,000
-        examples they also choose between this depth and 4 more.
+        examples they also choose between this depth and None.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves, at least 2: the node of largest gain is split first, until the
         tree has this number of leaves. None splits nodes depth first, without a limit.
@@ -154,10 +154,10 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     def candidates(self, size):
         # Where leaves hold a share of the rows, deeper trees are hardly ever other ones.
-        depth, is_small = self._depth(size) + MORE_DEPTH, size < LEAF_WEIGHT * FEWEST_LEAVES
-        if not self._chooses_depth or depth > DEEPEST or is_small:
+        is_small = size < LEAF_WEIGHT * FEWEST_LEAVES
+        if not self._chooses_depth or self._depth(size) > DEEP_ENOUGH or is_small:
             return ()
-        return (clone(self).set_params(max_depth=depth),)
+        return (clone(self).set_params(max_depth=None),)
 
     def in_words(self, size):
         depth = self._depth(size)

@@ -222,17 +222,18 @@ def test_the_data_choose_the_depth():
     X = rng.random((1500, 3))
     noise, steps = rng.integers(0, 2, 1500), np.floor(5 * X[:, :2]).sum(axis=1).astype(int) % 2
     deep, shallow = (default(init=None).fit(X, y) for y in (steps, noise))
-    assert (deep.family_.max_depth, shallow.family_.max_depth) == (9, "auto")
+    assert (deep.family_.max_depth, shallow.family_.max_depth) == (None, "auto")
     assert deep.plan_.reasons["family"].endswith("with trees of depth 5")
-    assert "with trees of depth 9" in shallow.plan_.reasons["family"]
+    assert "with trees of any depth" in shallow.plan_.reasons["family"]
     found = {"n_estimators": deep.n_iter_, "learning_rate": deep.learning_rate_}
-    same(deep, default(weak_learner=TreeFamily(9), init=None, **found).fit(X, steps), X)
+    same(deep, default(weak_learner=TreeFamily(None), init=None, **found).fit(X, steps), X)
     # Only with the number of rounds; a training that goes on keeps it.
     assert default(n_estimators=5, init=None).fit(X, steps).family_.max_depth == "auto"
     before = deep.decision_function(X)
     more = {"warm_start": True, "n_estimators": deep.n_iter_ + 5}
     later = deep.set_params(**more).fit(X, steps)
-    assert later.family_.max_depth == 9 and not np.array_equal(later.decision_function(X), before)
+    assert later.family_.max_depth is None
+    assert not np.array_equal(later.decision_function(X), before)
     np.testing.assert_array_equal([*later.staged_decision_function(X)][-6], before)
 
 
