@@ -18,9 +18,9 @@ from itertools import pairwise
 import numpy as np
 
 from cwboost._kernels.fcd.column_store import ColumnStore
-from cwboost._kernels.fcd.pair_weights import PairWeights
+from cwboost._kernels.fcd.pair_weights import PairWeights, cell_steps
 from cwboost._kernels.fcd.working_set import violated
-from cwboost.kernels import exp, log, weight_scales
+from cwboost.kernels import exp, log, weight_scale
 from cwboost.support.weights import effective_size
 
 LARGEST_C = 1e150
@@ -73,7 +73,7 @@ def scale_of_cells(loss: float) -> float:
 
     Either sign of a row of R sums to the loss at most, so that one suits all rows.
     """
-    return float(weight_scales(np.array([2.0 * loss]))[0])
+    return weight_scale(2.0 * loss)
 
 
 @dataclass(frozen=True)
@@ -81,21 +81,17 @@ class CellSteps:
     """Steps of some classes in the cells of one division of the examples.
 
     `outputs`, (n_cells, n), int8, are the steps of each class as whole numbers, of which the
-    largest magnitude is 127, or all are 0. Their products with the coefficients, (n,), are the
-    moves of the scores. `edges`, (n,), are those of the best learner on these cells per class, in
-    units of 1: the sum of the magnitudes of the cells' sums of weights, over q. `cover` is the
-    weight of the examples in each cell.
+    largest magnitude is 127, or all are 0. `moves`, (n, n_cells), of the scores, are their products
+    with the coefficients, (n,). `edges`, (n,), are those of the best learner on these cells per
+    class, in units of 1: the sum of the magnitudes of the cells' sums of weights, over q. `cover`
+    is the weight of the examples in each cell.
     """
 
     outputs: np.ndarray
+    moves: np.ndarray
     coef: np.ndarray
     edges: np.ndarray
     cover: np.ndarray
-
-    @property
-    def moves(self) -> np.ndarray:
-        """The moves of the scores, (n, n_cells)."""
-        return np.ascontiguousarray(self.coef[:, None] * self.outputs.T)
 
 
 def steps_of_cells(
@@ -113,23 +109,8 @@ def steps_of_cells(
     examples in each cell. `smoothing` is the share of the mass of a class that is added to either.
     Classes whose edge is not above `least` take no step.
     """
-    edges = np.abs(sums[:, :, 0] - sums[:, :, 1]).sum(axis=1)
-    totals = sums.sum(axis=(1, 2))
-    # A class without weight has steps of 0.
-    sums = sums + (smoothing * np.where(totals > 0.0, totals, 1.0))[:, None, None]
-    if is_penalized:
-        larger, smaller = sums.max(axis=2), sums.min(axis=2)
-        steps = log(2.0 * larger / (1.0 + np.sqrt(1.0 + 4.0 * larger * smaller)))
-        steps = np.copysign(np.maximum(steps, 0.0), sums[:, :, 0] - sums[:, :, 1])
-    else:
-        logs = log(sums)
-        steps = 0.5 * (logs[:, :, 0] - logs[:, :, 1])
-    steps[edges <= least] = 0.0
-    most = np.abs(steps).max(axis=1)
-    units = np.where(most > 0.0, most, 1.0) / LARGEST_OUTPUT
-    outputs = np.rint(steps / units[:, None]).astype(np.int8).T
-    coef = np.where(most > 0.0, step * units, 0.0)
-    return CellSteps(outputs, coef, edges, cover.astype(np.float32))
+    found = cell_steps(sums, smoothing, step, least, is_penalized, LARGEST_OUTPUT)
+    return CellSteps(*found, cover.astype(np.float32))
 
 
 class Master(ABC):

@@ -91,7 +91,7 @@ class GrowingEnsemble:
         ``values[e]`` from ``before[e]``, NaN if a learner is new. `entry` has its values of the
         history, and `offset`, (n_scores,), is what it adds to the scores of every example.
         """
-        moves = values - np.nan_to_num(before)
+        moves = np.where(np.isnan(before), values, values - before)
         for scores in self.held_out:
             entry = {**entry, **scores.move(ids, score_index, moves, offset)}
         if offset is not None or self._offsets:

@@ -1,21 +1,33 @@
 """Powers of two by which weights are multiplied, so that their sums are exact."""
 
+from math import frexp, ldexp
+
 import numpy as np
 
 
-def weight_scales(masses) -> np.ndarray:
-    """Return the powers of two that bring masses into (2**50, 2**51].
+def weight_scale(mass: float) -> float:
+    """Return the power of two that brings a mass into (2**50, 2**51], or 1 if it is 0.
 
     Parameters
     ----------
-    masses : array-like of shape (n_targets,)
-        The sum of the absolute weights of each target, which may be wrong by rounding.
+    mass : float
+        A sum of absolute weights, which may be wrong by rounding.
+    """
+    if not mass > 0.0:
+        return 1.0
+    fraction, exponent = frexp(max(mass, 1e-290))
+    return ldexp(1.0, 51 - exponent - (fraction > 1.0 - 2.0**-8))
+
+
+def weight_scales(masses) -> np.ndarray:
+    """Return the scale of each mass; see `weight_scale`.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n_targets,)
 
     Returns
     -------
     ndarray of shape (n_targets,), dtype float64
     """
-    masses = np.asarray(masses, dtype=np.float64)
-    fraction, exponent = np.frexp(np.maximum(masses, 1e-290))
-    exponent = exponent + (fraction > 1.0 - 2.0**-8)
-    return np.where(masses > 0.0, np.ldexp(1.0, 51 - exponent), 1.0)
+    return np.array([weight_scale(mass) for mass in masses.tolist()], dtype=np.float64)

@@ -22,7 +22,7 @@ import numpy as np
 
 from cython.parallel cimport prange
 from libc.math cimport fabs, isfinite
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
 from cwboost._kernels.common.aligned import aligned_zeros
@@ -83,6 +83,9 @@ cdef extern from "fcd/steps.h" nogil:
     void cwb_factors(double, double*, double*)
     void cwb_layer_solve(
         double*, int64_t, double, double, const uint8_t*, const double*, double*)
+    double cwb_cell_steps(
+        const double*, int64_t, double, double, double, int, int, int8_t*, int64_t, double*,
+        double*)
 
 cwb_set = instruction_set()
 
@@ -465,3 +468,21 @@ def solve_layer(double[:, :, :, ::1] tables, double q, double step, const uint8_
         cwb_layer_solve(&tables[0, 0, 0, 0], tables.shape[0], q, step, &active[0],
                         &coef[0], &d[0])
     return moved
+
+
+def cell_steps(const double[:, :, ::1] sums, double smoothing, double step, double least,
+               bint is_penalized, int largest_output):
+    """Return outputs, moves, coefficients and edges; see `cwboost.master.steps_of_cells`."""
+    cdef int64_t c, n = sums.shape[0], n_cells = sums.shape[1]
+    all_outputs, all_moves = np.zeros((n_cells, n), dtype=np.int8), np.zeros((n, n_cells))
+    all_coef, all_edges = np.zeros(n), np.zeros(n)
+    cdef int8_t[:, ::1] outputs = all_outputs
+    cdef double[:, ::1] moves = all_moves
+    cdef double[::1] coef = all_coef, edges = all_edges
+    if n_cells > 0:
+        with nogil:
+            for c in range(n):
+                edges[c] = cwb_cell_steps(
+                    &sums[c, 0, 0], n_cells, smoothing, step, least, is_penalized, largest_output,
+                    &outputs[0, c], n, &moves[c, 0], &coef[c])
+    return all_outputs, all_moves, all_coef, all_edges

@@ -53,3 +53,37 @@ static void cwb_layer_solve(double *tables, int64_t K, double q, double step, co
         moved[c] = d;
     }
 }
+
+/* The step that lowers the loss most where the weights of either sign have these sums. */
+static inline double cwb_cell_step(double plus, double minus, int is_penalized) {
+    if (!is_penalized) return 0.5 * (cwb_log(plus) - cwb_log(minus));
+    const double larger = fmax(plus, minus), smaller = fmin(plus, minus);
+    const double t = cwb_log(2.0 * larger / (1.0 + sqrt(1.0 + 4.0 * larger * smaller)));
+    return copysign(fmax(t, 0.0), plus - minus);
+}
+
+/* Steps of one class in cells: outputs (every `stride` bytes), moves and coefficient, which are 0
+ * before; returns the edge. See steps_of_cells of master.py. */
+static double cwb_cell_steps(const double *sums, int64_t n_cells, double smoothing, double step,
+                             double least, int is_penalized, int largest, int8_t *outputs,
+                             int64_t stride, double *moves, double *coef) {
+    double mass = 0.0, edge = 0.0, most = 0.0;
+    for (int64_t k = 0; k < n_cells; k++) {
+        mass += sums[2 * k] + sums[2 * k + 1];
+        edge += fabs(sums[2 * k] - sums[2 * k + 1]);
+    }
+    if (!(edge > least)) return edge;
+    const double added = smoothing * mass;
+    for (int64_t k = 0; k < n_cells; k++) {
+        moves[k] = cwb_cell_step(sums[2 * k] + added, sums[2 * k + 1] + added, is_penalized);
+        most = fmax(most, fabs(moves[k]));
+    }
+    if (!(most > 0.0)) return edge;
+    const double unit = most / largest;
+    *coef = step * unit;
+    for (int64_t k = 0; k < n_cells; k++) {
+        outputs[stride * k] = (int8_t)rint(moves[k] / unit);
+        moves[k] = *coef * outputs[stride * k];
+    }
+    return edge;
+}
