@@ -11,7 +11,7 @@ from derived_families import Means
 from models import CLASSIFIERS
 from scipy.special import softmax
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import RidgeClassifier
 
 from cwboost import (
     AdaBoostMOClassifier,
@@ -67,8 +67,6 @@ KINDS = {
     "scikit-learn": partial(fitted, SklearnFamily()),
     "linear": partial(fitted, SklearnFamily(RidgeClassifier())),
     "derived": partial(fitted, Means()),
-    "logistic": partial(fitted, "stump", init=LogisticRegression(C=0.5)),
-    "logistic, two classes": partial(fitted, "stump", y=Y == "a", init=LogisticRegression()),
     "kernel": partial(fitted, "stump", init=get_init("kernel")(max_landmarks=60)),
     "linear start": partial(fitted, init="linear", X=GAPS),
     "linear start, two classes": partial(fitted, "stump", y=Y == "a", init="linear"),

@@ -1,10 +1,8 @@
 """The init model that ``init`` asks for, scikit-learn classifiers as init models, their scores."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import (
@@ -15,11 +13,10 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
-from cwboost.families.arrays import check_arrays
 from cwboost.families.discovery import get_init
 from cwboost.families.init_contract import FittedInit, InitContext, InitModel
 from cwboost.families.sealing.faults import check_array
-from cwboost.kernels import Projector, log
+from cwboost.kernels import log
 from cwboost.support.warnings import warn_caller
 
 SMALLEST_PROBABILITY = 1e-6
@@ -100,7 +97,7 @@ class SklearnInit(InitModel):
             cv, method = PredefinedSplit(folds), "predict_proba"
             predicted = cross_val_predict(self.estimator, X, y, cv=cv, params=params, method=method)
             model = clone(self.estimator).fit(X, y, **params)
-        return _form_of(model), _scores_of(predicted[first])
+        return OpaqueInit(model), _scores_of(predicted[first])
 
 
 def _weighing(estimator, weight) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
@@ -137,17 +134,6 @@ def _scores_of(probabilities) -> np.ndarray:
     return log(np.maximum(probabilities, SMALLEST_PROBABILITY))
 
 
-def _form_of(model) -> FittedInit:
-    """Return the fitted form of a classifier: flat arrays if it is a logistic regression."""
-    kind = type(model)
-    if kind.__name__ != "LogisticRegression" or not kind.__module__.startswith("sklearn."):
-        return OpaqueInit(model)
-    coef, intercept = model.coef_, model.intercept_
-    if len(coef) == 1:  # of the second of two classes
-        coef, intercept = np.vstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
-    return LinearInit(coef, intercept)
-
-
 @dataclass(frozen=True, eq=False)
 class OpaqueInit(FittedInit):
     """A fitted classifier whose form is unknown, and which no file can hold."""
@@ -160,8 +146,8 @@ class OpaqueInit(FittedInit):
     def arrays(self):
         raise TypeError(
             f"init is a fitted {type(self.model).__name__}, which a model file cannot hold: it has "
-            "no form in flat arrays, and the file holds no pickle. LogisticRegression and "
-            "registered init models can be saved"
+            "no form in flat arrays, and the file holds no pickle. Registered init models, such as "
+            "'linear' and 'kernel', can be saved"
         )
 
     @classmethod
@@ -169,48 +155,4 @@ class OpaqueInit(FittedInit):
         raise ValueError("init: a fitted classifier of this type is in no model file")
 
 
-class LinearInit(FittedInit):
-    """A logistic regression: scores are linear in the features, one row of `coef` per class."""
-
-    def __init__(self, coef, intercept):
-        self._coef = np.ascontiguousarray(coef, dtype=np.float64)
-        self._intercept = np.asarray(intercept, dtype=np.float64)
-        self._projector = Projector(np.ascontiguousarray(self._coef.T))
-
-    def __reduce__(self):
-        return LinearInit, (self._coef, self._intercept)
-
-    def scores(self, X, n_threads: int = 1) -> np.ndarray:
-        X = X.toarray() if sparse.issparse(X) else X
-        return self._projector(X, n_threads, np.float64).T + self._intercept
-
-    def shapley_values(self, X, background=None, n_threads: int = 1):
-        """Return coefficients times deviations from the mean of a background, which is needed."""
-        if background is None:
-            return None
-        X, background = (M.toarray() if sparse.issparse(M) else M for M in (X, background))
-        origin = background.mean(axis=0, dtype=np.float64, keepdims=True)
-        return (X - origin)[:, :, None] * self._coef.T, self.scores(origin)[0]
-
-    def arrays(self):
-        return {"coef": self._coef, "intercept": self._intercept}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int, n_classes: int):
-        shapes = {
-            "coef": ("float64", (n_classes, n_features)),
-            "intercept": ("float64", (n_classes,)),
-        }
-        coef, intercept = check_arrays(arrays, shapes)
-        if not (np.abs(coef) < 1e100).all() or not (np.abs(intercept) < 1e100).all():
-            raise ValueError("coef and intercept must be finite, below 1e100")
-        return cls(coef, intercept)
-
-    def onnx_nodes(self, graph, features: str) -> str:
-        directions = graph.constant_of_type("init_coef", self._coef.T)
-        linear = graph.add("MatMul", [features, directions], "init_linear")
-        intercept = graph.constant_of_type("init_intercept", self._intercept)
-        return graph.add("Add", [linear, intercept], "init_scores")
-
-
-SklearnInit.fitted_type = LinearInit
+SklearnInit.fitted_type = OpaqueInit

@@ -322,7 +322,7 @@ def _encode_estimator(estimator: BaseEstimator, encoder: Encoder, where: str) ->
         raise TypeError(
             f"{where} is a {name}, which a model file cannot hold: what it fits has no form in "
             "flat arrays, and the file holds no pickle. These can be saved as weak learners: "
-            f"{', '.join(FLAT_CLASSIFIERS)}; as init model: LogisticRegression"
+            f"{', '.join(FLAT_CLASSIFIERS)}"
         )
     return {KIND: "estimator", "name": name, "params": encoder.encode_params(estimator, where)}
 

@@ -11,7 +11,6 @@ from mutations import header_of
 from reference_family import ReferenceStump
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sources import ROOT
 
@@ -45,9 +44,7 @@ def test_a_file_holds_at_most_so_many_classes(model, path, monkeypatch):
 
 @pytest.mark.parametrize("value", [-0.5, 1e300, 1, None])
 def test_a_factor_of_base_scores_that_no_fit_gives_is_refused(path, value):
-    CWBoostClassifier("stump", init=LogisticRegression(C=0.01, max_iter=1000), n_estimators=2).fit(
-        X, Y
-    ).save(path)
+    CWBoostClassifier("stump", init="linear", n_estimators=2).fit(X, Y).save(path)
     header, arrays = container.read(path)
     container.write(path, header | {"init": header["init"] | {"factor": value}}, arrays)
     with pytest.raises(ModelFileError, match="init: factor must"):

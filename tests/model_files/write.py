@@ -11,7 +11,7 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 from distributed import Client
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import RidgeClassifier
 
 import cwboost
 from cwboost import CWBoostClassifier, SklearnFamily, get_init
@@ -56,7 +56,7 @@ KINDS = {
     "trees-of-scikit-learn": partial(fitted, SklearnFamily()),
     "ridge-of-scikit-learn": partial(fitted, SklearnFamily(RidgeClassifier())),
     "kernel": partial(fitted, "stump", init=get_init("kernel")(max_landmarks=50)),
-    "logistic": partial(fitted, "stump", init=LogisticRegression()),
+    "linear": partial(fitted, "stump", init="linear"),
     "thinned": lambda: fitted().thin(X, Y, C=1e4),
     "early-stopping": partial(fitted, n_estimators=20, early_stopping=True),
     "cluster": on_a_cluster,
