@@ -361,7 +361,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self
         """
         self._require_scale()
-        scores, y, weight = read_held_out(self._scores(X), y, sample_weight, self.classes_)
+        scores, y, weight, _ = read_held_out(self._scores(X), y, sample_weight, self.classes_)
         self.model_ = LeftOut(y, weight).calibrated(self.model_, scores)
         return self
 

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from cwboost.calibration.calibration import LeftOut
 from cwboost.kernels import exp, softmax
 
 
@@ -43,7 +42,7 @@ def _loss(held_out) -> float:
 
 
 def _logloss(held_out) -> float:
-    return LeftOut(held_out.y, held_out.weight).scale_and_loss(held_out.class_scores)[1]
+    return held_out.left_out.scale_and_loss(held_out.class_scores)[1]
 
 
 ERROR = Metric("error", _error)
@@ -147,5 +146,5 @@ class _GrowingModel(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         held_out = self.held_out
-        scale, _ = LeftOut(held_out.y, held_out.weight).scale_and_loss(held_out.class_scores)
+        scale, _ = held_out.left_out.scale_and_loss(held_out.class_scores)
         return softmax(scale * self._scores(X))

@@ -12,22 +12,24 @@ from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.families.contract import WeakLearners
 from cwboost.fitted_model import FittedModel
 from cwboost.input.examples import VALID, HeldOut
+from cwboost.support.lazy import made_once
 
 
 @dataclass(eq=False)
 class HeldOutScores:
     """Scores of a growing ensemble on examples that it is not trained on.
 
-    `y` are class indices. `decode` maps scores of the ensemble, `n_scores` per example, to those of
-    the classes; without it they are the same. `weight` counts in every metric, `classes` are the
-    labels, for metrics that are scorers, and `base` the scores that boosting starts from. Learners
-    compare the `features`, which are X if they are None.
+    `y` and `masses` are those of `HeldOut`. `decode` maps scores of the ensemble, `n_scores` per
+    example, to those of the classes; without it they are the same. `weight` counts in every metric,
+    `classes` are the labels, for metrics that are scorers, and `base` the scores that boosting
+    starts from. Learners compare the `features`, which are X if they are None.
     `class_scores`, (n_samples, n_classes), float64, are the current scores of the classes.
     """
 
     X: Any
     y: np.ndarray
     weight: np.ndarray | None
+    masses: np.ndarray | None
     n_scores: int
     decode: Callable | None = None
     classes: np.ndarray | None = None
@@ -40,6 +42,14 @@ class HeldOutScores:
         self._moving = MovingScores(len(self.y), self.n_scores)
         self._n_learners = 0
         self.class_scores = None
+
+    @made_once
+    def left_out(self) -> LeftOut:
+        """What measures a model on these examples."""
+        if self.masses is None:
+            return LeftOut(self.y, self.weight)
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        return LeftOut.in_shares(self.y, weight, self.masses)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,7 +85,7 @@ class HeldOutScores:
         if self.name != VALID:
             return model
         scores = model.scores(self.X)
-        return LeftOut(self.y, self.weight).calibrated(model, scores, fits_scale)
+        return self.left_out.calibrated(model, scores, fits_scale)
 
 
 def held_out_scores(

@@ -7,7 +7,6 @@ from itertools import chain
 
 import numpy as np
 
-from cwboost.calibration.calibration import LeftOut
 from cwboost.calibration.metrics import Metric
 from cwboost.calibration.scores import held_out_scores
 from cwboost.dask.crew import Crew
@@ -67,7 +66,7 @@ class PartitionedSets:
         role = self._roles[self._sets.index(valid)]
         (parts,) = self._crew.ask(("scores", (model.ensemble, role)))
         scores = np.concatenate(parts)
-        return LeftOut(valid.y, valid.weight).calibrated(model, scores, fits_scale)
+        return valid.left_out.calibrated(model, scores, fits_scale)
 
 
 @contextmanager

@@ -180,6 +180,7 @@ class Host:
             encode_labels(chunk.y, setup.classes, weight=chunk.weight),
             n_scores=len(setup.classes),
             weight=chunk.weight,
+            masses=None,
             metrics=(),
             base=setup.base_of(X, None, self.n_threads),
         )

@@ -40,11 +40,15 @@ VALID = "valid"
 
 
 class HeldOut(NamedTuple):
-    """Held-out examples: features, class indices, and weights or None."""
+    """Held-out examples: features, class indices, and weights or None.
+
+    Drawn ones stand for others of which the classes have the `masses`; None if they were given.
+    """
 
     X: Any
     y: np.ndarray
     weight: np.ndarray | None
+    masses: np.ndarray | None = None
 
 
 class GivenRows:

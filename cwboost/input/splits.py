@@ -111,6 +111,7 @@ def split_off(examples: Examples, fraction: float, random_state, splits: list[Sp
 
     Return those that stay, with the others as held-out ones, without weights if all are equal.
     """
+    masses = None
     if splits:
         left_out, held = last_splits(splits, examples)[-1]
         kept = np.setdiff1d(np.arange(len(examples.y)), left_out, assume_unique=True)
@@ -121,9 +122,10 @@ def split_off(examples: Examples, fraction: float, random_state, splits: list[Sp
             raise ValueError(
                 f"early_stopping must hold out examples, but {error}: pass X_val and y_val"
             ) from error
+        masses = np.bincount(examples.y, examples.row_weight)
     weight = examples.row_weight
     weight = None if (weight == weight[0]).all() else weight[held]
-    valid = HeldOut(examples.X(held), examples.y[held], weight)
+    valid = HeldOut(examples.X(held), examples.y[held], weight, masses)
     return replace(examples.take(kept), held_out={VALID: valid, **examples.held_out})
 
 
