@@ -22,6 +22,11 @@ MOST_KEPT = 5_000
 """Largest number of examples kept: with this number, coverage is within .01 of what is wanted."""
 
 
+def own_probability(logits, y) -> np.ndarray:
+    """Return the probability that each example has of its own class, (n,), from its logits."""
+    return softmax(logits)[np.arange(len(y)), y]
+
+
 @dataclass(frozen=True, eq=False)
 class Conformity:
     """Calibration scores for prediction sets.
@@ -38,8 +43,12 @@ class Conformity:
     def of(cls, logits, y, weight=None) -> Conformity:
         """Compute from held-out logits, (n, n_classes), labels, and weights if there are any."""
         weight = np.ones(len(y)) if weight is None else weight
+        return cls.of_own(own_probability(logits, y), y, weight)
+
+    @classmethod
+    def of_own(cls, probability, y, weight) -> Conformity:
+        """Compute from the probabilities that held-out examples have of their own classes."""
         label = np.asarray(y, dtype=np.int64)
-        probability = softmax(logits)[np.arange(len(label)), label]
         # In an order of their own: that of the rows may be periodic.
         order = np.lexsort((probability, label))
         order = order[weight[order] > 0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cwboost._kernels.common.elementary import softmax_likelihood
 from cwboost.conformity import Conformity
 from cwboost.kernels import exp, log
 from cwboost.support.lazy import made_once
@@ -138,7 +139,7 @@ class LeftOut:
         low, high, u = LOWEST, HIGHEST, log(start)
         for _ in range(MOST_STEPS):
             scale = exp(u)
-            loss, first, second = _likelihood(scale, differences, weight)
+            loss, first, second = softmax_likelihood(scale, differences, weight)
             slope = first - scale * smoothed + (u - centre) / PRIOR_SPREAD**2
             low, high = (u, high) if slope < 0 else (low, u)
             curvature = second - scale * smoothed + 1.0 / PRIOR_SPREAD**2
@@ -151,19 +152,3 @@ class LeftOut:
         # The likelihood is that before the last step, of which the first order is enough.
         loss += first * step - scale * missed * (1.0 + step)
         return float(exp(u)), float(loss / max(1, n_used))
-
-
-def _likelihood(scale, differences, weight) -> tuple[float, float, float]:
-    """Return the negative log-likelihood and its two derivatives in the logarithm of the scale."""
-    logits = scale * differences
-    largest = logits.max(axis=0, initial=0.0)
-    p = exp(logits - largest)
-    total = p.sum(axis=0)
-    p *= logits
-    mean = p.sum(axis=0) / total
-    p *= logits
-    square = p.sum(axis=0) / total
-    # Not products of BLAS, whose order of summation depends on its threads and the processor.
-    first = np.sum(weight * mean)
-    loss = np.sum(weight * (largest + log(total)))
-    return loss, first, first + np.sum(weight * (square - mean**2))

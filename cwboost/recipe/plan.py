@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from html import escape
 from math import isfinite
@@ -20,13 +20,13 @@ from cwboost.kernels import log
 class Calibration:
     """What a holdout run measures of a model of some length, the sum of its learning rates.
 
-    `scale` is the most likely factor of the scores in the softmax; `conformity` is that of the
-    examples left out, at this scale.
+    `scale` is the most likely factor of the scores in the softmax; `conformity` makes that of the
+    examples left out, at this scale: one length of all needs it.
     """
 
     length: float
     scale: float
-    conformity: Conformity
+    conformity: Callable[[], Conformity]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class HoldoutCurve:
         found = self.at(np.cumsum(rates) if len(rates) else [0.0])
         scales = np.array([one.scale for one in found[: len(rates)]])
         last = found[-1]
-        return replace(model, scale=last.scale, conformity=last.conformity, stage_scales=scales)
+        return replace(model, scale=last.scale, conformity=last.conformity(), stage_scales=scales)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ parameters and what a bench measures; nothing else of the data decides.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from time import perf_counter
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from cwboost.calibration.calibration import LOSS_SCALE, UNKNOWN
 from cwboost.calibration.metrics import LOGLOSS
-from cwboost.conformity import MOST_KEPT, Conformity
+from cwboost.conformity import MOST_KEPT, Conformity, own_probability
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.sealing.pricer import candidates_of
 from cwboost.recipe import constants as at
@@ -237,8 +238,9 @@ def follow(
     losses: list[float] = []
     scales: list[float] = []
     calibrations: dict[float, Calibration] = {}
-    # Once: `Conformity.of` would sort all of them at every length. They were drawn at random.
+    # The others would take memory at every length.
     sample, weight = spaced_by_weight(left_out.weight, MOST_KEPT)
+    y = left_out.y[sample]
 
     def measure(scores) -> None:
         before = scales[-1] if scales else LOSS_SCALE
@@ -249,7 +251,8 @@ def follow(
 
     def calibrate(point: int, scores) -> None:
         length, scale = lengths[point], scales[point]
-        conformity = Conformity.of(scale * scores[sample], left_out.y[sample], weight)
+        probability = own_probability(scale * scores[sample], y)
+        conformity = partial(Conformity.of_own, probability, y, weight)
         calibrations[length] = Calibration(length, scale, conformity)
 
     while run.n_rounds < most and clock.left > 0 and run.round():

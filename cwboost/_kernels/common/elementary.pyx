@@ -1,4 +1,4 @@
-"""exp and log of arrays, and thresholds between numbers: see elementary.h and threshold.h."""
+"""exp, log and softmax likelihood of arrays, thresholds: see elementary.h and threshold.h."""
 
 import numpy as np
 
@@ -67,6 +67,56 @@ def log(x):
         for i in range(n):
             found[i] = cwb_log(values[i])
     return out[()]
+
+
+cdef enum:
+    TOGETHER = 64  # examples taken at a time: their exponentials are vectors
+
+
+def softmax_likelihood(double scale, const double[:, ::1] differences, const double[::1] weight):
+    """Return the negative log-likelihood under softmax, and two derivatives in the log of a scale.
+
+    Parameters
+    ----------
+    scale : float
+    differences : ndarray of shape (n_classes, n), dtype float64
+        Scores of each example, less that of its own class; `scale` times these are finite.
+    weight : ndarray of shape (n,), dtype float64
+
+    Returns
+    -------
+    loss, first, second : float
+        Sums over the examples, in their order.
+    """
+    cdef int64_t K = differences.shape[0], n = differences.shape[1], start = 0, m, c, i
+    cdef double loss = 0.0, first = 0.0, second = 0.0, share, w
+    cdef double[TOGETHER] largest, total, mean, square
+    cdef double[:, ::1] logits = np.empty((K, TOGETHER)), powers = np.empty((K, TOGETHER))
+    with nogil:
+        while start < n:
+            m = min(<int64_t> TOGETHER, n - start)
+            for i in range(m):
+                largest[i] = total[i] = mean[i] = square[i] = 0.0
+            for c in range(K):
+                for i in range(m):
+                    logits[c, i] = scale * differences[c, start + i]
+                    largest[i] = max(largest[i], logits[c, i])
+            for c in range(K):
+                for i in range(m):
+                    powers[c, i] = logits[c, i] - largest[i]
+                cwb_exponentials(&powers[c, 0], &powers[c, 0], m)
+                for i in range(m):
+                    share = powers[c, i] * logits[c, i]
+                    total[i] += powers[c, i]
+                    mean[i] += share
+                    square[i] += share * logits[c, i]
+            for i in range(m):
+                w, share = weight[start + i], mean[i] / total[i]
+                loss += w * (largest[i] + cwb_log(total[i]))
+                first += w * share
+                second += w * (square[i] / total[i] - share * share)
+            start += m
+    return loss, first, first + second
 
 
 def thresholds_between(const double[::1] low, const double[::1] high):
