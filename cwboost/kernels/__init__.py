@@ -1,6 +1,6 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
-from cwboost._kernels.common.elementary import thresholds_between
+from cwboost._kernels.common.elementary import exp, log, log_softmax, softmax, thresholds_between
 from cwboost._kernels.kernel_values.kernel_values import fill_codes, fill_kernel_values
 from cwboost._kernels.projections.projection import seeded_directions
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
@@ -9,7 +9,6 @@ from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.bins import Bins
 from cwboost.kernels.depth_two import DepthTwoSearch
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
-from cwboost.kernels.probabilities import exp, log, log_softmax, softmax
 from cwboost.kernels.projector import Projector, inverse_factor, matrix_product
 from cwboost.kernels.sketch import FeatureSketch
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures

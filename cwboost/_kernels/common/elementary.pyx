@@ -1,7 +1,8 @@
-"""exp, log and softmax likelihood of arrays, thresholds: see elementary.h and threshold.h."""
+"""exp, log and softmax of arrays, and thresholds between numbers: see elementary.h, threshold.h."""
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from cwboost._kernels.common.arrays cimport data_of, length_of
@@ -67,6 +68,76 @@ def log(x):
         for i in range(n):
             found[i] = cwb_log(values[i])
     return out[()]
+
+
+def softmax(logits):
+    """Return ``exp(logits)`` of every row, scaled to sum one.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_rows, n_classes)
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_classes), dtype float64
+    """
+    found = np.array(logits, dtype=np.float64, order="C")
+    cdef double[:, ::1] power = found
+    cdef double[::1] total = np.empty(power.shape[0])
+    cdef int64_t r, c
+    with nogil:
+        to_powers(power, power, total)
+        for r in range(power.shape[0]):
+            for c in range(power.shape[1]):
+                power[r, c] /= total[r]
+    return found
+
+
+def log_softmax(logits):
+    """Return the logarithms of `softmax`, finite also if a probability rounds to 0.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_rows, n_classes)
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_classes), dtype float64
+    """
+    found = np.array(logits, dtype=np.float64, order="C")
+    cdef double[:, ::1] rest = found
+    cdef double[::1] total = np.empty(rest.shape[0])
+    cdef double[:, ::1] power = np.empty_like(found)
+    cdef int64_t r, c
+    cdef double norm
+    with nogil:
+        to_powers(rest, power, total)
+        for r in range(rest.shape[0]):
+            norm = cwb_log(total[r])
+            for c in range(rest.shape[1]):
+                rest[r, c] -= norm
+    return found
+
+
+cdef void to_powers(double[:, ::1] rest, double[:, ::1] power, double[::1] total) noexcept nogil:
+    """Subtract the largest number of every row; fill in the powers of what is left, and sums.
+
+    The powers may take the place of what is left.
+    """
+    cdef int64_t r, c, K = rest.shape[1]
+    cdef double largest
+    for r in range(rest.shape[0]):
+        largest = -INFINITY
+        for c in range(K):
+            largest = max(largest, rest[r, c])
+        for c in range(K):
+            rest[r, c] -= largest
+    if rest.shape[0] and K:
+        cwb_exponentials(&rest[0, 0], &power[0, 0], rest.shape[0] * K)
+    for r in range(rest.shape[0]):
+        total[r] = 0.0
+        for c in range(K):
+            total[r] += power[r, c]
 
 
 cdef enum:
