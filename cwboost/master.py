@@ -20,7 +20,8 @@ import numpy as np
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights, cell_steps
 from cwboost._kernels.fcd.working_set import violated
-from cwboost.kernels import exp, log, weight_scale
+from cwboost.kernels import exp, log
+from cwboost.kernels.weight_scales import weight_scale
 from cwboost.support.weights import effective_size
 
 LARGEST_C = 1e150

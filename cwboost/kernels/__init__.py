@@ -14,7 +14,7 @@ from cwboost.kernels.sketch import FeatureSketch
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads
 from cwboost.kernels.tree_scores import TreeScores
-from cwboost.kernels.weight_scales import weight_scale, weight_scales
+from cwboost.kernels.weight_scales import weight_scales
 
 __all__ = [
     "TREE_CRITERIA",
@@ -44,6 +44,5 @@ __all__ = [
     "softmax",
     "thresholds_between",
     "usable_threads",
-    "weight_scale",
     "weight_scales",
 ]
