@@ -24,10 +24,10 @@ def weight_scales(masses) -> np.ndarray:
 
     Parameters
     ----------
-    masses : ndarray of shape (n_targets,)
+    masses : array-like of shape (n_targets,)
 
     Returns
     -------
     ndarray of shape (n_targets,), dtype float64
     """
-    return np.array([weight_scale(mass) for mass in masses.tolist()], dtype=np.float64)
+    return np.array([weight_scale(float(mass)) for mass in masses], dtype=np.float64)
