@@ -153,13 +153,13 @@ def rows_of_memory(run, found):
         yield Row(what, 2.5, ratio, "x", detail, at_most=True)
 
 
-LIMIT = 4e9
-"""Memory limit of the worker in bytes; its X takes two and a half times as much."""
+LARGER, LIMIT = 10_000_000, 4e9
+"""Number of rows, whose X takes 10 GB, and memory limit of the worker in bytes."""
 
 
 def larger(run):
     """Trees on one worker from a memory map that is larger than its memory."""
-    n, d, rounds = run.scaled(10_000_000), 125, run.rounds(10)
+    n, d, rounds = run.scaled(LARGER), 125, run.rounds(10)
     with tempfile.TemporaryDirectory(dir=run.data) as folder:
         data = mapped(Path(folder, "X.npy"), n, d, 2)
         client = cluster(1, memory_limit=round(LIMIT))
@@ -175,7 +175,7 @@ def larger(run):
 
 
 def rows_of_larger(run, found):
-    n, rounds = run.scaled(10_000_000), run.rounds(10)
+    n, rounds = run.scaled(LARGER), run.rounds(10)
     if not found.has("memory map"):
         return
     keys = ("peak", "idle", "limit", "bytes")
