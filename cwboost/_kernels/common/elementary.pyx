@@ -81,16 +81,7 @@ def softmax(logits):
     -------
     ndarray of shape (n_rows, n_classes), dtype float64
     """
-    found = np.array(logits, dtype=np.float64, order="C")
-    cdef double[:, ::1] power = found
-    cdef double[::1] total = np.empty(power.shape[0])
-    cdef int64_t r, c
-    with nogil:
-        to_powers(power, power, total)
-        for r in range(power.shape[0]):
-            for c in range(power.shape[1]):
-                power[r, c] /= total[r]
-    return found
+    return normalised(logits, False)
 
 
 def log_softmax(logits):
@@ -104,40 +95,36 @@ def log_softmax(logits):
     -------
     ndarray of shape (n_rows, n_classes), dtype float64
     """
+    return normalised(logits, True)
+
+
+cdef normalised(logits, bint in_logs):
+    """Return `softmax`, or with `in_logs` its logarithms."""
     found = np.array(logits, dtype=np.float64, order="C")
-    cdef double[:, ::1] rest = found
-    cdef double[::1] total = np.empty(rest.shape[0])
-    cdef double[:, ::1] power = np.empty_like(found)
-    cdef int64_t r, c
-    cdef double norm
+    cdef double[:, ::1] rest = found, power = np.empty_like(found) if in_logs else found
+    cdef int64_t r, c, n = rest.shape[0], K = rest.shape[1]
+    cdef double of_row
     with nogil:
-        to_powers(rest, power, total)
-        for r in range(rest.shape[0]):
-            norm = cwb_log(total[r])
-            for c in range(rest.shape[1]):
-                rest[r, c] -= norm
+        for r in range(n):
+            of_row = -INFINITY
+            for c in range(K):
+                of_row = max(of_row, rest[r, c])
+            for c in range(K):
+                rest[r, c] -= of_row
+        if n and K:
+            cwb_exponentials(&rest[0, 0], &power[0, 0], n * K)
+        for r in range(n):
+            of_row = 0.0
+            for c in range(K):
+                of_row += power[r, c]
+            if in_logs:
+                of_row = cwb_log(of_row)
+                for c in range(K):
+                    rest[r, c] -= of_row
+            else:
+                for c in range(K):
+                    power[r, c] /= of_row
     return found
-
-
-cdef void to_powers(double[:, ::1] rest, double[:, ::1] power, double[::1] total) noexcept nogil:
-    """Subtract the largest number of every row; fill in the powers of what is left, and sums.
-
-    The powers may take the place of what is left.
-    """
-    cdef int64_t r, c, K = rest.shape[1]
-    cdef double largest
-    for r in range(rest.shape[0]):
-        largest = -INFINITY
-        for c in range(K):
-            largest = max(largest, rest[r, c])
-        for c in range(K):
-            rest[r, c] -= largest
-    if rest.shape[0] and K:
-        cwb_exponentials(&rest[0, 0], &power[0, 0], rest.shape[0] * K)
-    for r in range(rest.shape[0]):
-        total[r] = 0.0
-        for c in range(K):
-            total[r] += power[r, c]
 
 
 cdef enum:
