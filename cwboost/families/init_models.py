@@ -64,6 +64,27 @@ def checked_scores(scores, model: InitModel, shape) -> np.ndarray:
     return scores
 
 
+@dataclass(frozen=True, eq=False)
+class OpaqueInit(FittedInit):
+    """A fitted classifier whose form is unknown, and which no file can hold."""
+
+    model: BaseEstimator
+
+    def scores(self, X, n_threads: int = 1) -> np.ndarray:
+        return _scores_of(self.model.predict_proba(X))
+
+    def arrays(self):
+        raise TypeError(
+            f"init is a fitted {type(self.model).__name__}, which a model file cannot hold: it has "
+            "no form in flat arrays, and the file holds no pickle. Registered init models, such as "
+            "'linear' and 'kernel', can be saved"
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays, n_features, n_classes):
+        raise ValueError("init: a fitted classifier of this type is in no model file")
+
+
 class SklearnInit(InitModel):
     """A classifier of scikit-learn as init model, cross-fitted on the training examples.
 
@@ -75,6 +96,7 @@ class SklearnInit(InitModel):
 
     name = "sklearn"
     api_version = 1
+    fitted_type = OpaqueInit
 
     def __init__(self, estimator=None):
         self.estimator = estimator
@@ -132,27 +154,3 @@ def _weighing(estimator, weight) -> tuple[dict[str, np.ndarray], np.ndarray | No
 
 def _scores_of(probabilities) -> np.ndarray:
     return log(np.maximum(probabilities, SMALLEST_PROBABILITY))
-
-
-@dataclass(frozen=True, eq=False)
-class OpaqueInit(FittedInit):
-    """A fitted classifier whose form is unknown, and which no file can hold."""
-
-    model: BaseEstimator
-
-    def scores(self, X, n_threads: int = 1) -> np.ndarray:
-        return _scores_of(self.model.predict_proba(X))
-
-    def arrays(self):
-        raise TypeError(
-            f"init is a fitted {type(self.model).__name__}, which a model file cannot hold: it has "
-            "no form in flat arrays, and the file holds no pickle. Registered init models, such as "
-            "'linear' and 'kernel', can be saved"
-        )
-
-    @classmethod
-    def from_arrays(cls, arrays, n_features, n_classes):
-        raise ValueError("init: a fitted classifier of this type is in no model file")
-
-
-SklearnInit.fitted_type = OpaqueInit
