@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from cwboost.conformity import Conformity
-from cwboost.kernels import log, softmax
+from cwboost.conformity import Conformity, own_probability
+from cwboost.kernels import log
 from cwboost.recipe import constants as at
 from cwboost.recipe.holdout import HoldoutRun
 from cwboost.recipe.initial import Start
@@ -158,8 +158,8 @@ def _measured(run: HoldoutRun, C: float) -> PathPoint:
     latest = [training.model.latest for training in run.trainings]
     scores, left_out = run.scores(), run.left_out
     scale, _ = left_out.scale_and_loss(scores)
-    p = softmax(scale * scores)
-    losses = -log(np.maximum(p[np.arange(len(left_out.y)), left_out.y], np.finfo(np.float64).tiny))
+    own = own_probability(scale * scores, left_out.y)
+    losses = -log(np.maximum(own, np.finfo(np.float64).tiny))
     loss = np.average(losses, weights=left_out.weight)
     variance = np.average((losses - loss) ** 2, weights=left_out.weight)
     return PathPoint(
@@ -170,7 +170,7 @@ def _measured(run: HoldoutRun, C: float) -> PathPoint:
         log_loss=float(loss),
         log_loss_se=float(np.sqrt(variance / effective_size(left_out.weight))),
         scale=scale,
-        conformity=Conformity.of(scale * scores, left_out.y, left_out.weight),
+        conformity=Conformity.of_own(own, left_out.y, left_out.weight),
     )
 
 
