@@ -361,8 +361,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self
         """
         self._require_scale()
-        scores, y, weight, _ = read_held_out(self._scores(X), y, sample_weight, self.classes_)
-        self.model_ = LeftOut(y, weight).calibrated(self.model_, scores)
+        held_out = read_held_out(self._scores(X), y, sample_weight, self.classes_)
+        self.model_ = LeftOut.of(held_out).calibrated(self.model_, held_out.X)
         return self
 
     def _require_scale(self, error: type[Exception] = TypeError) -> None:

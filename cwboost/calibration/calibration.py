@@ -73,6 +73,14 @@ class LeftOut:
     size: float | None = None
 
     @classmethod
+    def of(cls, held_out) -> LeftOut:
+        """Return examples with the attributes of `HeldOut`; drawn ones stand for all."""
+        if held_out.masses is None:
+            return cls(held_out.y, held_out.weight)
+        weight = np.ones(len(held_out.y)) if held_out.weight is None else held_out.weight
+        return cls.in_shares(held_out.y, weight, held_out.masses)
+
+    @classmethod
     def in_shares(cls, y, weight, masses, groups=None) -> LeftOut:
         """Return drawn examples, with weights that give each class its share of the `masses`.
 

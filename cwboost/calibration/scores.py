@@ -46,10 +46,7 @@ class HeldOutScores:
     @made_once
     def left_out(self) -> LeftOut:
         """What measures a model on these examples."""
-        if self.masses is None:
-            return LeftOut(self.y, self.weight)
-        weight = np.ones(len(self.y)) if self.weight is None else self.weight
-        return LeftOut.in_shares(self.y, weight, self.masses)
+        return LeftOut.of(self)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def refitted(
     )
     if held_out is not None:
         scores = model.scores(held_out.X, n_threads=n_threads)
-        left_out = LeftOut(held_out.y, held_out.weight)
+        left_out = LeftOut.of(held_out)
         return left_out.calibrated(model, scores, fits_scale)
     for _, rows in left_out:
         scores = scores[rows]

@@ -91,7 +91,7 @@ def thinned(
         if held_out is not None:
             scores = kept.scores(held_out.X, n_threads=n_threads)
             y, weight = held_out.y, held_out.weight
-            left_out = LeftOut(y, weight)
+            left_out = LeftOut.of(held_out)
             kept = left_out.calibrated(kept, scores, fits_scale=given_scale is None)
             wrong = np.argmax(scores, axis=1) != y
             history["valid_error"] = float(np.average(wrong, weights=weight))
