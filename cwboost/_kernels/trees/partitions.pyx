@@ -17,7 +17,7 @@ import numpy as np
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport (
     divide_rows, push, settle, sum_node, take_rows, write_outputs)
-from cwboost._kernels.trees.draws cimport draw_features, undo_draws
+from cwboost._kernels.trees.draws cimport draw_features, draws, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
 from cwboost._kernels.trees.nodes cimport TreeBatch, join_subtree, split_node, start_tree
 from cwboost._kernels.trees.round cimport Round
@@ -37,6 +37,7 @@ cdef struct Open:
     # A node that waits for its split, with the bytes that its rows take.
     Node node
     int64_t n_asked, n_goal, n_varying
+    int64_t heir_of  # the node whose sums less its sibling's are its own; -1: none
     double n_bytes
 
 
@@ -226,7 +227,8 @@ cdef class GrowingTrees:
     cdef int64_t n_open, first
     cdef Frontier closed  # nodes that are split where their rows come to
     cdef list places, n_bytes  # of the closed nodes
-    cdef object asked
+    cdef list first_sums, parent_sums  # by node: of the features drawn first; on the level above
+    cdef object searched  # seed of the draws, and the range of features in their order
 
     def __cinit__(self, bins, const uint64_t[::1] seeds, *, double fewest_bytes,
                   double most_bytes, int64_t n_workers=1, **settings):
@@ -240,7 +242,7 @@ cdef class GrowingTrees:
             self.bytes_of_sums = n_workers * 2 * sizeof(double) * CWB_BINS * min(
                 self.settings.max_features, self.space.X.n_usable)
         self.batch = TreeBatch(seeds.shape[0])
-        self.places, self.n_bytes = [], []
+        self.places, self.n_bytes, self.parent_sums = [], [], []
         self.n_open, self.first = seeds.shape[0], 0
         self.open = <Open *> resized(NULL, self.n_open, sizeof(Open))
         for t in range(self.n_open):
@@ -255,7 +257,7 @@ cdef class GrowingTrees:
     cdef void begin(self, Open *own, bint searched) noexcept:
         """Let a new node ask for features."""
         own.node.split.gain, own.node.saved = -INFINITY, -1
-        own.n_asked = own.n_varying = 0
+        own.n_asked, own.n_varying, own.heir_of = 0, 0, -1
         own.n_goal = min(self.settings.max_features, self.space.X.n_usable) if searched else 0
 
     @property
@@ -267,28 +269,34 @@ cdef class GrowingTrees:
         """Return the arguments of `NodeRows.histograms`, (n_nodes, 3), and `NodeRows.rows_of`."""
         cdef int64_t k
         cdef const Open *own
-        self.asked = np.empty((self.n_open, 3), dtype=np.uint64)
-        cdef uint64_t[:, ::1] asked = self.asked
+        self.searched = np.empty((self.n_open, 3), dtype=np.uint64)
+        cdef uint64_t[:, ::1] searched = self.searched
         for k in range(self.n_open):
             own = self.open + k
-            asked[k, 0], asked[k, 1], asked[k, 2] = own.node.seed, own.n_asked, own.n_goal
+            searched[k, 0], searched[k, 1], searched[k, 2] = own.node.seed, own.n_asked, own.n_goal
+        asked = self.searched.copy()
+        for k in range(self.n_open):
+            if self.open[k].heir_of >= 0:
+                asked[k, 1] = asked[k, 2]
         n_closed = max(1, np.count_nonzero(np.cumsum(self.n_bytes[::-1]) <= self.most_bytes))
-        return self.asked, self.places[-n_closed:]
+        return asked, self.places[-n_closed:]
 
-    def search(self, const double[:, ::1] totals, const double[:, ::1] sums):
+    def search(self, const double[:, ::1] totals, sums):
         """Take the results of `NodeRows.totals` and `NodeRows.histograms` over all partitions.
 
         Return the arguments of `NodeRows.split`, empty while nodes need further features.
         """
-        cdef int64_t k, i, n = 0
+        cdef int64_t k, i, n
         cdef bint waits = False
         cdef Open *own
         cdef const Matrix *X = &self.space.X
-        features, starts = features_of(self.space.work, self.asked)
+        cdef const double[:, ::1] found
+        features, starts = features_of(self.space.work, self.searched)
         cdef const int32_t[::1] feature = features
         cdef const int64_t[::1] start = starts
+        by_node = self.by_node(sums, features, starts)
         for k in range(self.n_open):
-            own = self.open + k
+            own, found, n = self.open + k, by_node[k], 0
             own.n_bytes = totals[k, 2]
             if self.first == 0:  # the sums of children follow from the split
                 own.node.sum, own.node.mass = totals[k, 0], totals[k, 1]
@@ -296,13 +304,28 @@ cdef class GrowingTrees:
                 start_tree(self.batch.trees + own.node.tree, &own.node)
             for i in range(start[k], start[k + 1]):
                 if own.n_varying < self.settings.max_features:
-                    self.take(own, feature[i], &sums[n, 0])
+                    self.take(own, feature[i], &found[n, 0])
                 n += min(CWB_BINS, X.n_bins[feature[i]] + 1)
-            own.n_asked = own.n_goal
+            own.n_asked, own.heir_of = own.n_goal, -1
             if own.n_varying < self.settings.max_features and own.n_asked > 0:
                 own.n_goal = min(X.n_usable, 2 * own.n_asked)
                 waits |= own.n_goal > own.n_asked
         return self.split(waits)
+
+    cdef list by_node(self, sums, features, starts):
+        """Return the sums of each open node, of an heir those of its parent less its sibling's."""
+        cdef int64_t k
+        n_codes = np.minimum(self.space.bins.n_bins[features] + 1, CWB_BINS)
+        sizes = np.diff(np.concatenate(([0], np.cumsum(n_codes)))[starts])
+        heir_of = [self.open[k].heir_of for k in range(self.n_open)]
+        sizes[np.array(heir_of) >= 0] = 0
+        found = np.split(sums, np.cumsum(sizes)[:-1])
+        for k in range(self.n_open):
+            if heir_of[k] >= 0:
+                found[k] = self.parent_sums[heir_of[k]] - found[k ^ 1]
+        if self.first_sums is None:
+            self.first_sums = found
+        return found
 
     cdef void take(self, Open *own, int32_t feature, const double *sums) noexcept:
         """Search one feature of a node; of equal gains the first counts."""
@@ -339,10 +362,11 @@ cdef class GrowingTrees:
                 free(opened)
                 raise MemoryError("nodes of growing trees")
             places[n], splits[n] = self.first + k, tree.nodes[own.node.index]
-            n_searched += self.open_children(own, children, opened + 2 * n)
+            n_searched += self.open_children(k, children, opened + 2 * n)
             n += 1
         free(self.open)
         self.open = opened
+        self.parent_sums, self.first_sums = self.first_sums, None
         self.first += self.n_open
         self.n_open = 2 * n if n_searched > 0 else 0
         return found[0][:self.n_open // 2], found[1][:self.n_open // 2]
@@ -353,15 +377,20 @@ cdef class GrowingTrees:
         self.places.append(place)
         self.n_bytes.append(own.n_bytes)
 
-    cdef int64_t open_children(self, const Open *parent, const Node *children,
-                               Open *opened) noexcept:
-        """Return how many of the children are searched."""
+    cdef int64_t open_children(self, int64_t k, const Node *children, Open *opened) noexcept:
+        """Return how many of the children of an open node are searched.
+
+        If both are, and draw the features of their parent, the heavier is its heir.
+        """
         cdef int64_t side, n = 0
+        cdef const Open *parent = self.open + k
         for side in range(2):
             opened[side].node = children[side]
             opened[side].node.tree = parent.node.tree
             self.begin(opened + side, may_split(&self.settings, children + side))
             n += opened[side].n_goal > 0
+        if n == 2 and (children[0].seed == parent.node.seed or not draws(self.space.work)):
+            opened[children[1].mass > children[0].mass].heir_of = k
         return n
 
     def tops(self, int64_t n):
