@@ -102,6 +102,18 @@ class Examples:
         """Return a copy of the examples, or of those at some places."""
         return self.given.X[self.rows[at]]
 
+    def as_new(self, at) -> np.ndarray:
+        """Return some examples as new rows: categories that no other example has are gaps."""
+        X, others = self.X(at), np.delete(self.rows, at)
+        for place in self.schema.categories:
+            X[~np.isin(X[:, place], self.given.X[others, place]), place] = np.nan
+        return X
+
+    def with_features(self, features) -> Examples:
+        """Return the examples with other features, a row for each."""
+        rows = np.arange(len(features))
+        return replace(self, given=GivenRows(features, self.y), rows=rows)
+
     def take(self, at) -> Examples:
         """Return some of the examples, given in ascending order."""
         return replace(

@@ -125,7 +125,7 @@ def split_off(examples: Examples, fraction: float, random_state, splits: list[Sp
         masses = np.bincount(examples.y, examples.row_weight)
     weight = examples.row_weight
     weight = None if (weight == weight[0]).all() else weight[held]
-    valid = HeldOut(examples.X(held), examples.y[held], weight, masses)
+    valid = HeldOut(examples.as_new(held), examples.y[held], weight, masses)
     return replace(examples.take(kept), held_out={VALID: valid, **examples.held_out})
 
 

@@ -16,7 +16,7 @@ from cwboost.families.init_contract import InitModel
 from cwboost.families.sealing.sample import Sample
 from cwboost.input.checks import generator_of
 from cwboost.input.constraints import read_constraints
-from cwboost.input.examples import VALID, Examples, GivenRows
+from cwboost.input.examples import VALID, Examples
 from cwboost.input.splits import (
     Split,
     cross_fitting,
@@ -206,7 +206,8 @@ class OneMachine(Bench):
 
     def _encoding(self, encoding: str, split: int | None = None) -> Encoded:
         """Return the features of all examples, learned without those that a split leaves out."""
-        key = encoding, split if encoding == "target" else None
+        learns = encoding == "target" or self._examples.schema.categories
+        key = encoding, split if learns else None
         if key not in self._encoded:
             self._encoded[key] = self._encode(*key)
         return self._encoded[key]
@@ -214,15 +215,19 @@ class OneMachine(Bench):
     def _encode(self, encoding: str, split: int | None) -> Encoded:
         examples, schema, parameters = self._examples, self._examples.schema, self._parameters
         statistics, constraints = None, self._constraints
+        left_out = [] if split is None else self._splits[0][split].left_out
         if encoding == "target":
-            left_out = np.zeros(len(examples.y), dtype=bool)
-            if split is not None:
-                left_out[self._splits[0][split].left_out] = True
             statistics, features = self._statistics(left_out)
-            rows, given = np.arange(len(features)), GivenRows(features, examples.y)
-            examples = replace(examples, given=given, rows=rows)
+            examples = examples.with_features(features)
             schema = schema.with_statistics(statistics)
             constraints = {k: array[:, statistics.column] for k, array in constraints.items()}
+        elif split is not None:
+            new = examples.as_new(left_out)
+            if np.array_equal(new, examples.X(left_out), equal_nan=True):
+                return self._encoding(encoding)
+            features = examples.X()
+            features[left_out] = new
+            examples = examples.with_features(features)
         needed = parameters.keeps_state or parameters.chooses_init or self.has_statistics
         releases = self.previous is None and not needed
         binder = Binder(
@@ -236,17 +241,18 @@ class OneMachine(Bench):
         A model that training goes on from keeps its own.
         """
         examples, parameters, previous = self._examples, self._parameters, self.previous
-        X = examples.X()
+        X, is_left_out = examples.X(), np.zeros(len(examples.y), dtype=bool)
         if self.is_elsewhere:
             kept = previous.model.statistics
             return kept, kept.features(X)
+        is_left_out[left_out] = True
         folds, _ = cross_fitting(examples, parameters.split_seed)
         statistics, features = cross_fitted(
             X,
             examples.y,
             examples.weight,
             folds=folds,
-            left_out=left_out,
+            left_out=is_left_out,
             n_classes=len(examples.classes),
             n_categories=self._examples.schema.n_categories,
         )

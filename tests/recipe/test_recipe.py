@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold
 
 from cwboost import CWBoostClassifier, TreeFamily
 from cwboost.calibration.calibration import LeftOut
@@ -248,6 +250,23 @@ def test_the_data_choose_how_categories_are_compared():
         assert plan.leader in plan.curves and "holdout log loss" in plan.reasons["encoding"]
     given = default(init=None, categorical_features=[0], category_encoding="rank").fit(X, y)
     assert given.plan_.encoding == "rank" and given.plan_.reasons["encoding"] == "as given"
+
+
+@pytest.mark.parametrize("encoding", ["rank", "target"])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"cv": KFold(5, shuffle=True, random_state=0)}, {"early_stopping": True}],
+    ids=["drawn", "given", "early stopping"],
+)
+def test_categories_that_only_rows_left_out_have_tell_as_little_as_new_ones(settings, encoding):
+    """The order of the categories tells the class of every training row, and of no new one."""
+    noise = np.random.default_rng(0).normal(size=300)
+    X, y = np.column_stack([np.arange(300.0), noise]), np.arange(300) // 100
+    clf = default(categorical_features=[0], category_encoding=encoding, **settings).fit(X, y)
+    losses = clf.history_.get("valid_logloss", [])
+    lowest = min(losses) if len(losses) else clf.plan_.curve.kept_loss
+    assert lowest > 0.95 * np.log(3)
+    assert log_loss(y, clf.predict_proba(X + [300.0, 0.0])) < 1.05 * np.log(3)
 
 
 def test_a_candidate_that_falls_too_slowly_ends_early():
