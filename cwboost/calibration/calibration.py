@@ -75,9 +75,9 @@ class LeftOut:
     @classmethod
     def of(cls, held_out) -> LeftOut:
         """Return examples with the attributes of `HeldOut`; drawn ones stand for all."""
-        if held_out.masses is None:
-            return cls(held_out.y, held_out.weight)
         weight = np.ones(len(held_out.y)) if held_out.weight is None else held_out.weight
+        if held_out.masses is None:
+            return cls(held_out.y, weight)
         return cls.in_shares(held_out.y, weight, held_out.masses)
 
     @classmethod

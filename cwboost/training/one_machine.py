@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cwboost.calibration.calibration import LeftOut
 from cwboost.calibration.scores import HeldOutScores, held_out_scores
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.init_contract import InitModel
@@ -152,8 +151,7 @@ class OneMachine(Bench):
         pricer = encoded.binder.bind(family, examples, rng)
         master = examples.master(settings.C, self._parameters.n_threads)
         training = self._training(pricer, master, settings, rng, [valid])
-        weight = np.ones(len(valid.y)) if valid.weight is None else valid.weight
-        return HoldoutRun([training], lambda: valid.class_scores, LeftOut(valid.y, weight))
+        return HoldoutRun([training], lambda: valid.class_scores, valid.left_out)
 
     def _held_out_scores(
         self, held_out, start: Start, encoded: Encoded, metric=None
