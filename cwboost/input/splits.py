@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from cwboost.input.checks import generator_of
@@ -36,7 +35,7 @@ MOST_LISTED = 200_000
 """Number of examples, whole groups, among which a cluster draws those that it leaves out."""
 
 N_FOLDS = 5
-"""Largest number of folds by which init models are cross-fitted."""
+"""Number of folds by which init models and target statistics are cross-fitted."""
 
 
 class Split(NamedTuple):
@@ -136,12 +135,10 @@ def cross_fitting(examples: Examples, seed: int) -> tuple[np.ndarray, bool]:
     """
     groups, alone = examples.groups, examples.blocks is None
     if groups is None:
-        folds = np.zeros(len(examples.y), dtype=np.int64)
-        n_folds = min(N_FOLDS, int(examples.counts[examples.counts > 0].min()))
-        if n_folds > 1:
-            drawn = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-            for fold, (_, test) in enumerate(drawn.split(folds, examples.y)):
-                folds[test] = fold
+        # In turn, class by class: a class of few examples may be in fewer folds.
+        order = np.lexsort((np.random.default_rng(seed).permutation(len(examples.y)), examples.y))
+        folds = np.empty(len(order), dtype=np.int64)
+        folds[order] = np.arange(len(order)) % N_FOLDS
     else:
         alone, folds = False, _part_numbers(examples.y, groups, 1 / N_FOLDS, seed)
     if examples.blocks is not None:

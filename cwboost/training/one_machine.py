@@ -226,7 +226,7 @@ class OneMachine(Bench):
             features = examples.X()
             features[left_out] = new
             examples = examples.with_features(features)
-        needed = parameters.keeps_state or parameters.chooses_init or self.has_statistics
+        needed = parameters.keeps_state or parameters.chooses_init or schema.categories
         releases = self.previous is None and not needed
         binder = Binder(
             schema, examples, self._n_targets, parameters.n_threads, constraints, releases

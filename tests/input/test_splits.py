@@ -18,6 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 import cwboost
 from cwboost import CWBoostClassifier
 from cwboost.input import splits
+from cwboost.input.examples import sort_by_class
 from cwboost.input.groups import keys_of_groups
 from cwboost.training import one_machine, refitting
 
@@ -135,6 +136,18 @@ def test_names_of_groups_change_nothing(grouped):
         parts = splits._parts(y, keys_of_groups(names, len(y)), 0.2, seed=0)
         inside = np.isin(groups, groups[parts[0]])
         np.testing.assert_array_equal(np.flatnonzero(inside), parts[0])
+
+
+@pytest.mark.parametrize("counts", [[60, 1], [40, 7, 2], [9, 1, 1, 1]])
+def test_folds_have_equal_parts_of_every_class_however_few_its_rows(counts):
+    y = np.random.default_rng(0).permutation(np.repeat(np.arange(len(counts)), counts))
+    examples = sort_by_class(np.zeros((len(y), 1)), y, None, None)
+    folds, is_alone = splits.cross_fitting(examples, seed=0)
+    sizes = [
+        np.bincount(folds[at], minlength=5) for at in (examples.y == c for c in range(len(counts)))
+    ]
+    assert is_alone and np.ptp([*sizes, sum(sizes)], axis=1).max() <= 1
+    assert not np.array_equal(folds, splits.cross_fitting(examples, seed=1)[0])
 
 
 def test_parts_hold_a_share_of_each_class_and_leave_some(grouped):

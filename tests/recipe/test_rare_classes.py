@@ -8,13 +8,13 @@ from cwboost.calibration.calibration import LeftOut
 from cwboost.kernels import log_softmax
 
 
-def over_shares(labels, n_new=2000, **params) -> float:
+def over_shares(labels, n_new=2000, n_features=6, **params) -> float:
     """Return the log loss of fits to noise over that of the shares of the classes, in the mean."""
     ratios = []
     shares = np.bincount(labels) / len(labels)
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        X, new = rng.normal(size=(len(labels), 6)), rng.normal(size=(n_new, 6))
+        X, new = (rng.normal(size=(n, n_features)) for n in (len(labels), n_new))
         p = CWBoostClassifier(random_state=seed, **params).fit(X, labels).predict_proba(new)
         ratios.append((np.log(p) @ shares).mean() / (np.log(shares) @ shares))
     return float(np.mean(ratios))
@@ -32,6 +32,14 @@ def test_a_class_of_one_or_two_rows_has_its_share(n, rare):
     assert over_shares(labels) < 1.15
     # Three rows, a tenth of 30, tell nothing.
     assert n == 30 or over_shares(labels, early_stopping=True) < 1.15
+
+
+@pytest.mark.parametrize("rare", [1, 2])
+@pytest.mark.parametrize("params", [{"init": "kernel"}, {"init": "linear"}, {"n_estimators": 40}])
+def test_scores_without_own_labels_are_such_beside_a_class_of_few_rows(params, rare):
+    """Folds that every class is in would be one or two."""
+    labels = np.repeat([0, 1, 2], [60, 60, rare])
+    assert over_shares(labels, n_features=40, **params) < 1.15
 
 
 @pytest.mark.parametrize("counts", [[90, 10], [60, 30, 10]])
