@@ -61,9 +61,10 @@ def test_the_default_finds_the_same_start_rounds_and_scale(client, kind):
     given = [X, y]
     if kind == "weights":
         given.append(np.exp(np.random.default_rng(1).normal(size=len(y))))
-    # After a holdout run, partitions take no start but that from the class shares.
+    # After a holdout run, partitions take no start but that from the class shares. Their categories
+    # are ranks.
     init = "auto" if kind == "clear" else None
-    local = CWBoostClassifier(init=init, **settings).fit(*given)
+    local = CWBoostClassifier(init=init, category_encoding="rank", **settings).fit(*given)
     chunks = [da.from_array(own, chunks=(700, *own.shape[1:])) for own in given]
     there = DaskCWBoostClassifier(**settings).fit(*chunks).to_local()
     assert (there.init_ is None) == (local.init_ is None) == (kind != "clear")

@@ -390,7 +390,7 @@ cdef class GrowingTrees:
             self.begin(opened + side, may_split(&self.settings, children + side))
             n += opened[side].n_goal > 0
         if n == 2 and (children[0].seed == parent.node.seed or not draws(self.space.work)):
-            opened[children[1].mass > children[0].mass].heir_of = k
+            opened[1 if children[1].mass > children[0].mass else 0].heir_of = k
         return n
 
     def tops(self, int64_t n):
