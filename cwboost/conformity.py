@@ -16,7 +16,6 @@ import numpy as np
 from cwboost.families.arrays import check_arrays
 from cwboost.kernels import softmax
 from cwboost.support.samples import spaced_by_weight
-from cwboost.support.weights import effective_size
 
 MOST_KEPT = 5_000
 """Largest number of examples kept: with this number, coverage is within .01 of what is wanted."""
@@ -40,9 +39,8 @@ class Conformity:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, logits, y, weight=None) -> Conformity:
-        """Compute from held-out logits, (n, n_classes), labels, and weights if there are any."""
-        weight = np.ones(len(y)) if weight is None else weight
+    def of(cls, logits, y, weight) -> Conformity:
+        """Compute from held-out logits, (n, n_classes), labels, and what each counts for."""
         return cls.of_own(own_probability(logits, y), y, weight)
 
     @classmethod
@@ -53,7 +51,6 @@ class Conformity:
         order = np.lexsort((probability, label))
         order = order[weight[order] > 0]
         places, weight = spaced_by_weight(weight[order], MOST_KEPT)
-        weight = weight * (effective_size(weight) / weight.sum())
         kept = order[places]
         return cls(label[kept], probability[kept], weight)
 

@@ -240,19 +240,22 @@ class RestrictedMaster(Master):
     """The restricted master problem over examples that are sorted by class, `counts` of each.
 
     `C` is the weight of the loss relative to the sum of the coefficients, and `example_weight`,
-    positive, the factors of the examples' losses, None for ones. All classes may share the columns
-    (MultiBoost), which are then stored once. `base`, (n_samples, n_classes), are the scores of the
-    examples before the first column, None for zeros.
+    positive, the factors of the examples' losses, None for ones; they stand for `size` examples,
+    None that of the weights. All classes may share the columns (MultiBoost), which are then stored
+    once. `base`, (n_samples, n_classes), are the scores of the examples before the first column,
+    None for zeros.
     """
 
-    def __init__(self, counts, C, example_weight=None, n_threads=1, shared=False, base=None):
+    def __init__(
+        self, counts, C, example_weight=None, n_threads=1, shared=False, base=None, size=None
+    ):
         counts = np.asarray(counts, dtype=np.int64)
         if example_weight is None:
             example_weight = np.ones(counts.sum())
         self.n_classes, self.n_samples = len(counts), int(counts.sum())
         self._problem = counts, example_weight, n_threads
         self._sum_of_weights = float(example_weight.sum())
-        self._smoothing = SMOOTHING / effective_size(example_weight)
+        self._smoothing = SMOOTHING / (effective_size(example_weight) if size is None else size)
         self._base = None if base is None else base.T
         self.q = self._q(C)
         self.pairs = self._first_pairs()

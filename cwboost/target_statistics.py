@@ -163,16 +163,18 @@ def class_groups(n_classes: int) -> np.ndarray:
 
 
 def cross_fitted(
-    X, y, weight, folds, left_out, n_classes: int, n_categories
+    X, y, weight, row_weight, folds, left_out, n_classes: int, n_categories
 ) -> tuple[TargetStatistics, np.ndarray]:
     """Return the statistics of examples, and the features of each without its label.
 
     Those of a fold get the statistics of the others; those `left_out`, a mask, that of all that are
     not, as new rows do. The prior is the same for all folds, or it would tell the labels of one.
+    `row_weight` are the weights without those of the classes.
     """
     counted = weight[:, None] * class_groups(n_classes)[y]
     known = weight[~left_out]
-    prior, unit = counted[~left_out].sum(axis=0) / known.sum(), known.sum() / effective_size(known)
+    prior = counted[~left_out].sum(axis=0) / known.sum()
+    unit = known.sum() / effective_size(row_weight[~left_out])
 
     def fit(at) -> TargetStatistics:
         return TargetStatistics.fit(X[at], counted[at], weight[at], prior, unit, n_categories)

@@ -25,7 +25,7 @@ NOTHING = np.zeros(400, dtype=bool)
 
 def cross(y=Y, weight=None, left_out=NOTHING, X=X, folds=FOLDS):
     weight = np.ones(len(y)) if weight is None else weight
-    return cross_fitted(X, y, weight, folds, left_out, 3, N_CATEGORIES)
+    return cross_fitted(X, y, weight, weight, folds, left_out, 3, N_CATEGORIES)
 
 
 def test_shares_are_shrunk_to_those_of_all_rows_and_unknown_categories_have_these():

@@ -11,7 +11,7 @@ from cwboost.conformity import Conformity
 from cwboost.kernels import exp, log
 from cwboost.support.lazy import made_once
 from cwboost.support.warnings import warn_caller
-from cwboost.support.weights import effective_size
+from cwboost.support.weights import effective_size, share_of_size
 
 LOSS_SCALE = 2.0
 """Scale that inverts the loss: the minimiser of the expected pairwise exponential loss has exp(F_y)
@@ -61,14 +61,14 @@ def predict_prior(model, class_weights, C, most_columns=None):
 class LeftOut:
     """Examples that training leaves out, which measure a model.
 
-    Of each there are the class index in `y` and the `weight`; None is one each. `unseen` are the
-    shares of the classes of which none is left out, 0 of others: as far as anyone knows, each
-    example has such a class with this probability, whatever its scores. `size` is the number of
-    independent examples, None that of all.
+    Of each there are the class index in `y` and the number of examples, `weight`, for which it
+    counts. `unseen` are the shares of the classes of which none is left out, 0 of others: as far as
+    anyone knows, each example has such a class with this probability, whatever its scores. `size`
+    is the number of independent examples, None that of all.
     """
 
     y: np.ndarray
-    weight: np.ndarray | None = None
+    weight: np.ndarray
     unseen: np.ndarray | None = None
     size: float | None = None
 
@@ -77,39 +77,41 @@ class LeftOut:
         """Return examples with the attributes of `HeldOut`; drawn ones stand for all."""
         weight = np.ones(len(held_out.y)) if held_out.weight is None else held_out.weight
         if held_out.masses is None:
-            return cls(held_out.y, weight)
+            return cls.weighed(held_out.y, weight)
         return cls.in_shares(held_out.y, weight, held_out.masses)
 
     @classmethod
-    def in_shares(cls, y, weight, masses, groups=None) -> LeftOut:
-        """Return drawn examples, with weights that give each class its share of the `masses`.
+    def weighed(cls, y, weight, factor=None, unseen=None, groups=None) -> LeftOut:
+        """Return examples of these weights, which count; factors of these, None for ones, do not.
 
         `groups` are the keys of the examples that belong together, None if all are alone.
         """
+        factor = np.ones(len(y)) if factor is None else factor
+        own, size = weight * factor, None if groups is None else float(len(np.unique(groups)))
+        n_used = effective_size(weight) * share_of_size(weight, factor)
+        return cls(y, own * (n_used / own.sum()), unseen, size)
+
+    @classmethod
+    def in_shares(cls, y, weight, masses, groups=None) -> LeftOut:
+        """Return drawn examples, with factors that give each class its share of the `masses`."""
         drawn = np.bincount(y, weight, minlength=len(masses))
         factor = np.divide(masses, drawn, out=np.zeros(len(masses)), where=drawn > 0)
         unseen = np.where(drawn > 0, 0.0, masses / masses.sum())
-        size = None if groups is None else float(len(np.unique(groups)))
-        return cls(y, weight * factor[y], unseen, size)
+        return cls.weighed(y, weight, factor[y], unseen, groups)
 
     @made_once
-    def _counted(self) -> tuple[np.ndarray, float]:
-        """Weights whose sum is the number of examples that they stand for, and this number."""
-        if self.weight is None:
-            return np.ones(len(self.y)), len(self.y)
-        n_used = effective_size(self.weight)
-        return self.weight * (n_used / self.weight.sum()), n_used
+    def n_used(self) -> float:
+        """Number of examples that the weights stand for."""
+        return float(self.weight.sum())
 
     @property
     def n_known(self) -> float:
         """Number of independent examples that the weights stand for."""
-        _, n_used = self._counted
-        return n_used if self.size is None else min(n_used, self.size)
+        return self.n_used if self.size is None else min(self.n_used, self.size)
 
     def loss_of_shares(self) -> float:
         """Return the log loss of the shares of the classes."""
-        weight, n_used = self._counted
-        shares = np.bincount(self.y, weight) / n_used
+        shares = np.bincount(self.y, self.weight) / self.n_used
         if self.unseen is not None:
             seen = np.resize(shares, len(self.unseen)) * (self.unseen == 0)
             shares = self.unseen + (1.0 - self.unseen.sum()) * seen
@@ -136,7 +138,7 @@ class LeftOut:
         # One row per class: sums over the classes then add rows, in a fraction of the time.
         differences = np.ascontiguousarray(scores.T) - scores[np.arange(len(self.y)), self.y]
         np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
-        weight, n_used = self._counted
+        weight = self.weight
         # The labels that are not known subtract s times these from loss and derivative.
         missed = 0.0
         if self.unseen is not None and self.unseen.any():
@@ -159,4 +161,4 @@ class LeftOut:
                 break
         # The likelihood is that before the last step, of which the first order is enough.
         loss += first * step - scale * missed * (1.0 + step)
-        return float(exp(u)), float(loss / max(1, n_used))
+        return float(exp(u)), float(loss / max(1, self.n_used))

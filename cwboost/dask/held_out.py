@@ -80,16 +80,16 @@ def left_out_master(
     it.
     """
     from_zero = setup.base is None
-    (parts,) = crew.ask(("leave_out", (left_out, from_zero)))
+    class_weight = setup.class_weight
+    (parts,) = crew.ask(("leave_out", (left_out, from_zero, class_weight)))
     masses, sizes, y, weight = zip(*parts)
     masses = sum_in_order(masses)
     q = (len(masses) - 1) * float(masses.sum()) / settings.C
     size = size_of(chain.from_iterable(sizes))
-    y = np.concatenate(y)
-    weight = np.concatenate(weight) / setup.class_weight[y]
+    y, weight = map(np.concatenate, (y, weight))
     setup = replace(setup, masses=masses, q=q, size=size)
     try:
         yield PartitionedMaster(crew, setup, keeps_columns=not settings.stagewise), y, weight
     finally:
-        crew.ask(("leave_out", ([], False)))
+        crew.ask(("leave_out", ([], False, class_weight)))
         crew.forget()

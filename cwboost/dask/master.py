@@ -16,6 +16,7 @@ from cwboost.master import (
     scale_of_cells,
     steps_of_cells,
 )
+from cwboost.support.weights import share_of_size
 
 Measures = namedtuple("Measures", "loss margins errors")
 """Loss, margins without base scores, and number of errors of all partitions."""
@@ -33,7 +34,8 @@ class PartitionedMaster(Master):
         masses = setup.masses
         self.crew = crew
         self.n_classes = len(masses)
-        self._smoothing = SMOOTHING / setup.size
+        factor = setup.class_weight
+        self._smoothing = SMOOTHING / (setup.size * share_of_size(masses / factor, factor))
         self._masses = masses
         self._sum_of_weights = float(masses.sum())
         self.q = setup.q

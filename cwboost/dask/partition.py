@@ -143,11 +143,11 @@ class Partition:
         """Drop the kept columns, and keep the pair weights."""
         self.columns = ColumnStore(self.columns.n_classes, self.columns.n_bytes)
 
-    def leave_out(self, places, from_zero: bool) -> tuple:
+    def leave_out(self, places, from_zero: bool, class_weight) -> tuple:
         """Start again without columns, and next to no weight at `places` of all examples.
 
-        Return the sum of the weights of each class, parts of the effective size of the others, and
-        classes and former weights at the places.
+        Return the sum of the weights of each class, and without the class weights parts of the
+        effective size of the others, and classes and former weights at the places.
         """
         self._left_out = np.flatnonzero(np.isin(self._places, places))
         weight = self.weight.copy()
@@ -156,9 +156,10 @@ class Partition:
         self.drop_columns()
         sums = np.array([part.sum() for part in np.split(weight, np.cumsum(self.counts)[:-1])])
         y = np.repeat(np.arange(len(self.counts)), self.counts)
-        kept = np.delete(self.weight, self._left_out)
+        own = self.weight / class_weight[y]
+        kept = np.delete(own, self._left_out)
         parts = [parts_of_size(kept)] if len(kept) else []
-        return sums, parts, y[self._left_out], self.weight[self._left_out]
+        return sums, parts, y[self._left_out], own[self._left_out]
 
     def drop_base(self) -> None:
         """Start again from zero in place of the base scores."""

@@ -19,7 +19,7 @@ from cwboost.input.labels import shown
 from cwboost.master import RestrictedMaster
 from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
-from cwboost.support.weights import check_total, near_one
+from cwboost.support.weights import check_total, effective_size, near_one, share_of_size
 
 if TYPE_CHECKING:
     from cwboost.input.schema import InputSchema
@@ -132,13 +132,15 @@ class Examples:
 
         Their weights are multiplied by `LEFT_OUT`.
         """
-        weight = self.weight.copy()
-        weight[rows] *= LEFT_OUT
-        return replace(self, weight=weight)
+        factor = np.ones(len(self.y))
+        factor[rows] = LEFT_OUT
+        return replace(self, weight=factor * self.weight, row_weight=factor * self.row_weight)
 
     def master(self, C: float, n_threads: int, shared: bool = False) -> RestrictedMaster:
         """Return the restricted master of the examples, still without columns."""
-        return RestrictedMaster(self.counts, C, self.weight, n_threads, shared, self.base)
+        weight = self.row_weight
+        size = effective_size(weight) * share_of_size(weight, self.weight / weight)
+        return RestrictedMaster(self.counts, C, self.weight, n_threads, shared, self.base, size)
 
 
 def check_groups(keys) -> None:

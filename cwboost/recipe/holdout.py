@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +48,8 @@ def left_out_of(examples: Examples, rows, is_given: bool) -> LeftOut:
     know of shares that change, such as those of the future.
     """
     y, weight, groups = examples.y[rows], examples.row_weight[rows], examples.groups
+    groups = None if groups is None else groups[rows]
+    if is_given:
+        return LeftOut.weighed(y, weight, groups=groups)
     masses = np.bincount(examples.y, examples.row_weight)
-    left_out = LeftOut.in_shares(y, weight, masses, None if groups is None else groups[rows])
-    return replace(left_out, weight=weight) if is_given else left_out
+    return LeftOut.in_shares(y, weight, masses, groups)

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,18 @@ class Start:
     """Where boosting starts: base scores, and those of the training examples, out of sample.
 
     Without base scores, columns start from zero, and leaves from the class shares. The `scores` are
-    an array, (n_samples, n_classes), or what a bench has in its place.
+    an array, (n_samples, n_classes), or what a bench has in its place, and `loss` is their log
+    loss, if a bench knows it.
     """
 
     base: BaseScores | None = None
     scores: Any = None
+    loss: float = inf
+
+    @property
+    def name(self) -> str | None:
+        """Name of the init model, None without one."""
+        return None if self.base is None else self.base.model.name
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +59,9 @@ class InitFitter:
         if fitted is None:
             return Start()
         rows = evenly_spaced(len(examples.y), MOST_FOR_SCALE)
-        scale, _ = LeftOut(examples.y[rows], examples.weight[rows]).scale_and_loss(scores[rows])
+        scale, loss = _as_left_out(examples.take(rows)).scale_and_loss(scores[rows])
         factor = scale / LOSS_SCALE
-        return Start(BaseScores(deepcopy(model), fitted, factor), factor * scores)
+        return Start(BaseScores(deepcopy(model), fitted, factor), factor * scores, loss)
 
     def start_again(self, base: BaseScores | None, examples: Examples) -> Start:
         """Start from the base scores of a fitted model.
@@ -76,8 +84,8 @@ class InitFitter:
         sample = examples.take(evenly_spaced(len(examples.y), n))
         fitted, scores = self._fit(model, sample)
         if fitted is None:
-            return np.inf, 0.0
-        left_out = LeftOut(sample.y, sample.weight)
+            return inf, 0.0
+        left_out = _as_left_out(sample)
         return left_out.scale_and_loss(scores)[1], left_out.loss_of_shares()
 
     @made_once
@@ -105,3 +113,9 @@ class InitFitter:
             return None, None
         scores = checked_scores(scores, model, (len(examples.y), len(examples.counts)))
         return fitted, np.ascontiguousarray(scores)
+
+
+def _as_left_out(examples: Examples) -> LeftOut:
+    """Return examples, in the shares of their weights, as if training had left them out."""
+    weight = examples.row_weight
+    return LeftOut.weighed(examples.y, weight, examples.weight / weight)

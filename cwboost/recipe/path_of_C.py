@@ -16,7 +16,6 @@ from cwboost.recipe.parameters import GAP, ONE_SE, Parameters
 from cwboost.recipe.plan import HoldoutPath, PathPoint, Plan
 from cwboost.solvers.schedule import MOST_IDLE
 from cwboost.support.clock import Clock
-from cwboost.support.weights import effective_size
 
 
 def with_C(parameters: Parameters, bench, start: Start, plan: Plan, clock: Clock) -> Plan:
@@ -168,7 +167,7 @@ def _measured(run: HoldoutRun, C: float) -> PathPoint:
         gap=float(np.mean([one["gap"] / one["objective"] for one in latest])),
         error=float(np.average(scores.argmax(axis=1) != left_out.y, weights=left_out.weight)),
         log_loss=float(loss),
-        log_loss_se=float(np.sqrt(variance / effective_size(left_out.weight))),
+        log_loss_se=float(np.sqrt(variance / left_out.n_used)),
         scale=scale,
         conformity=Conformity.of_own(own, left_out.y, left_out.weight),
     )

@@ -7,8 +7,9 @@ from cwboost.support.checks import unmasked
 ABSENT = 1e-6
 """Examples of less than this fraction of the mean weight are as good as absent."""
 
-PARTS = 2520
-"""Parts of the least weight that others may be multiples of: halves, thirds, up to tenths."""
+PARTS, MOST_UNITS = 2520, 10
+"""Parts of the least weight that others may be multiples of: halves, thirds, up to tenths. Common
+multiples of further ones are chance."""
 
 MOST_PARTS, ROUNDING = 2.0**33, 1e-12
 """Largest number of these parts, and relative error, that tell whole numbers from others."""
@@ -54,23 +55,33 @@ def check_relative(weight, n_samples: int, name: str = "sample_weight"):
 def effective_size(weight: np.ndarray) -> float:
     """Return how many examples weights stand for; a common factor of all does not change it.
 
-    Weights that are multiples of one number are counts: the size is that of their copies. Other
-    weights have the effective sample size of Kish (1965), (sum w)^2 / sum w^2.
+    Weights that are multiples of one number, the least of a few times it, are counts: the size is
+    that of their copies. Other weights have the effective sample size of Kish (1965), (sum w)^2 /
+    sum w^2.
     """
     return size_of([parts_of_size(weight)])
 
 
-def parts_of_size(weight: np.ndarray) -> tuple[float, float, float]:
-    """Return sum, sum of squares and `unit_of` of the weights of some of the examples."""
+def parts_of_size(weight: np.ndarray) -> tuple[float, float, float, float]:
+    """Return sum, sum of squares, least and `unit_of` of the weights of some of the examples."""
     weight = weight[weight > ABSENT * weight.mean()]
-    return float(weight.sum()), float(np.square(weight).sum()), unit_of(weight)
+    return float(weight.sum()), float(np.square(weight).sum()), float(weight.min()), unit_of(weight)
 
 
 def size_of(parts) -> float:
     """Return the effective size of the weights of all examples, of which these are parts."""
-    totals, squares, units = map(np.array, zip(*parts))
+    totals, squares, least, units = map(np.array, zip(*parts))
     unit = unit_of(units) if units.all() else 0.0
-    return float(totals.sum() / unit if unit else totals.sum() ** 2 / squares.sum())
+    are_counts = least.min() <= MOST_UNITS * (1.0 + ROUNDING) * unit
+    return float(totals.sum() / unit if are_counts else totals.sum() ** 2 / squares.sum())
+
+
+def share_of_size(weight, factor) -> float:
+    """Return the share of their size that weights keep if they are multiplied by factors.
+
+    Factors, such as those of the classes, count nothing: of equal weights, Kish's size remains.
+    """
+    return float((weight @ factor) ** 2 / (weight.sum() * (weight @ np.square(factor))))
 
 
 def unit_of(weight: np.ndarray) -> float:

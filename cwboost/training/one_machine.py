@@ -249,6 +249,7 @@ class OneMachine(Bench):
             X,
             examples.y,
             examples.weight,
+            examples.row_weight,
             folds=folds,
             left_out=is_left_out,
             n_classes=len(examples.classes),

@@ -22,12 +22,12 @@ def test_minimises_the_negative_log_likelihood():
         likelihood = -(labels * np.log(softmax(scale * scores, axis=1))).sum()
         return likelihood + 0.5 * np.log(scale / 2) ** 2
 
-    best, _ = LeftOut(y).scale_and_loss(scores)
+    best, _ = LeftOut(y, np.ones(len(y))).scale_and_loss(scores)
     assert all(loss(best) <= loss(best * factor) for factor in (0.5, 0.99, 1.01, 2.0))
 
 
 def test_is_that_of_the_loss_without_examples_and_finite():
-    none, one = LeftOut(np.zeros(0, dtype=int)), LeftOut(np.array([0]))
+    none, one = (LeftOut(np.zeros(n, dtype=int), np.ones(n)) for n in (0, 1))
     assert none.scale_and_loss(np.zeros((0, 3)))[0] == pytest.approx(2.0, rel=1e-3)
     assert one.scale_and_loss(np.array([[1e300, 0.0]]))[0] < 1e4
 
@@ -39,7 +39,7 @@ def test_doubt_remains_without_mistakes(n, margin, n_classes):
     """About half an example in n may be of another class, whatever the size of the scores."""
     scores = np.zeros((n, n_classes))
     scores[:, 0] = margin
-    scale, _ = LeftOut(np.zeros(n, dtype=int)).scale_and_loss(scores)
+    scale, _ = LeftOut(np.zeros(n, dtype=int), np.ones(n)).scale_and_loss(scores)
     p = softmax(scale * scores[0])
     assert 0.05 / n < 1.0 - p[0] < 1.0 / n
 

@@ -8,6 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier
+from cwboost.calibration.calibration import LeftOut
 from cwboost.conformity import MOST_KEPT, Conformity
 from cwboost.datasets import load_pendigits
 
@@ -107,9 +108,9 @@ def test_a_weight_is_a_number_of_copies(alpha, by_class):
     logits, y, weight = rng.normal(size=(60, 3)), rng.integers(0, 3, 60), rng.integers(0, 2, 60)
     weight[::7] = 5  # the ordinary weight, the median, is 1
     rows = np.repeat(np.arange(60), weight)
-    copies = Conformity.of(logits[rows], y[rows])
+    copies = Conformity.of(logits[rows], y[rows], np.ones(len(rows)))
     for factor in (1.0, 3.0):
-        weighted = Conformity.of(logits, y, factor * weight)
+        weighted = Conformity.of(logits, y, LeftOut.weighed(y, factor * weight).weight)
         np.testing.assert_array_equal(
             weighted.thresholds(alpha, 3, by_class), copies.thresholds(alpha, 3, by_class)
         )
@@ -120,7 +121,8 @@ def test_the_order_of_the_rows_is_nothing():
     rng, n = np.random.default_rng(0), 2 * MOST_KEPT
     logits, y = rng.normal(size=(n, 2)), np.arange(n) % 2
     shuffled = rng.permutation(n)
-    one, other = Conformity.of(logits, y), Conformity.of(logits[shuffled], y[shuffled])
+    pairs = (logits, y), (logits[shuffled], y[shuffled])
+    one, other = (Conformity.of(*own, np.ones(n)) for own in pairs)
     np.testing.assert_equal(vars(one), vars(other))
     np.testing.assert_array_equal(np.bincount(one.label), [MOST_KEPT / 2] * 2)
 

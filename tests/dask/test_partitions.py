@@ -151,7 +151,7 @@ def one_run(training, y, chooses):
     family = training.pricer.family
     with left_out_master(training.crew, training.setup, settings, left_out) as (master, *examples):
         inner = type(training)(PartitionedPricer(master, family, rng), master, settings, rng)
-        run = HoldoutRun([inner], master.left_out_scores, LeftOut(*examples))
+        run = HoldoutRun([inner], master.left_out_scores, LeftOut.weighed(*examples))
         return recipe.follow(run, 30, 0.2, 18 if chooses else None, Clock(0.0))
 
 

@@ -65,19 +65,32 @@ def test_few_rounds_if_no_row_can_be_left_out():
 def test_drawn_rows_have_the_shares_of_all():
     y, masses = np.array([0, 0, 1, 3]), np.array([8.0, 8.0, 1.0, 3.0])
     drawn = LeftOut.in_shares(y, np.array([1.0, 3.0, 2.0, 5.0]), masses)
-    np.testing.assert_allclose(np.bincount(y, drawn.weight), [8, 8, 0, 3])
+    totals = np.bincount(y, drawn.weight)
+    np.testing.assert_allclose(totals / totals.sum(), np.array([8, 8, 0, 3]) / 19)
     np.testing.assert_allclose(drawn.unseen, [0, 0, 0.05, 0])
+
+
+@pytest.mark.parametrize("counts", [(280, 281), (90, 100), (200, 300), (20, 500)])
+def test_examples_that_stand_for_classes_are_no_more_than_there_are(counts):
+    """Whatever numbers the shares of the classes have in common."""
+    y = np.repeat([0, 1], counts)
+    drawn = LeftOut.in_shares(y, np.ones(len(y)), np.array(counts[::-1], dtype=float))
+    weight = np.array(counts[::-1])[y] / np.array(counts)[y]
+    kish = weight.sum() ** 2 / (weight**2).sum()
+    assert drawn.n_used == pytest.approx(kish) and drawn.n_used <= len(y)
+    copies = LeftOut.in_shares(y, np.full(len(y), 3.0) - y, np.array([3.0, 2.0]) * counts)
+    assert copies.n_used == pytest.approx(3 * counts[0] + 2 * counts[1])
 
 
 def test_an_unseen_class_has_its_share_of_every_row():
     rng = np.random.default_rng(0)
     scores, y, unseen = rng.normal(size=(90, 3)), rng.integers(0, 2, 90), np.array([0, 0, 0.2])
-    scale, loss = LeftOut(y, unseen=unseen).scale_and_loss(scores)
+    scale, loss = LeftOut(y, np.ones(90), unseen).scale_and_loss(scores)
     labels = 0.8 * np.eye(3)[y] + unseen
     np.testing.assert_allclose(loss, -(labels * log_softmax(scale * scores)).sum(1).mean())
     # The larger the share of the class that nobody has seen, the less certain is the model.
     clear = 3 * np.eye(3)[y] - scores / 10
-    sets = [LeftOut(y, unseen=share * np.eye(3)[2]) for share in (0, 0.01, 0.1)]
+    sets = [LeftOut(y, np.ones(90), share * np.eye(3)[2]) for share in (0, 0.01, 0.1)]
     scales = [one.scale_and_loss(clear)[0] for one in sets]
     assert scales[0] > scales[1] > scales[2]
 

@@ -135,7 +135,7 @@ def test_the_point_close_to_the_lowest_loss_is_kept_where_the_loss_rises_again()
     for length in (1.0, 10.0, curve.kept_length):
         (found,) = curve.at([length])
         assert abs(found.length - length) <= 0.05 * length
-        own = Conformity.of(found.scale * run.scores_after(int(found.length)), y)
+        own = Conformity.of(found.scale * run.scores_after(int(found.length)), y, np.ones(len(y)))
         np.testing.assert_array_equal(found.conformity().probability, own.probability)
 
 

@@ -82,7 +82,9 @@ def test_held_out_rows_set_scale_and_prediction_sets(drifted):
     given = clf.refit(X, y, X_val=X_val, y_val=y_val)
     own = np.searchsorted(clf.classes_, y_val)
     scores = given.model_.scores(X_val)
-    assert given.probability_scale_ == pytest.approx(LeftOut(own).scale_and_loss(scores)[0])
+    assert given.probability_scale_ == pytest.approx(
+        LeftOut(own, np.ones(len(own))).scale_and_loss(scores)[0]
+    )
     for new in (given, clf.refit(X, y)):
         sets = new.predict_set(X_val, alpha=0.2)
         assert 0.05 < 1 - sets[np.arange(len(own)), own].mean() < 0.35

@@ -88,7 +88,7 @@ def test_held_out_examples_choose_C_and_set_the_scale(trained, halves):
         assert losses[C] == pytest.approx(loss, rel=1e-6)
     assert thin.history_["valid_logloss"] == pytest.approx(min(losses.values()), rel=0.01)
     encoded = np.searchsorted(trained.classes_, y_val)
-    scale, _ = LeftOut(encoded).scale_and_loss(thin.decision_function(X_val))
+    scale, _ = LeftOut(encoded, np.ones(len(encoded))).scale_and_loss(thin.decision_function(X_val))
     assert thin.probability_scale_ == pytest.approx(scale)
     plain = trained.thin(X, y, C=1e3)
     assert plain.probability_scale_ == 2.0 and thin.predict_set(X_val).any(axis=1).mean() > 0.8
