@@ -15,8 +15,8 @@ the second number of examples and the third of landmarks tells whether a full on
 still. It takes a tenth of the time."""
 
 LINEAR_INIT, NEARLY = "linear", 1.06
-"""The linear init model enters the race if, on that number of examples, its log loss is below this
-factor of that of the holdout run: the more trees add to it, the less it helps them."""
+"""The linear init model enters the race if its log loss is below this factor of that of the holdout
+run: the more trees add to it, the less it helps them."""
 
 ROUNDS, PATH_ROUNDS = 400, 1000
 """Most rounds of total correction at a given C, and along a whole path of C."""

@@ -5,7 +5,7 @@ examples has next to no weight, on small data a few such trainings together. `de
 parameters and what a bench measures; nothing else of the data decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -94,7 +94,6 @@ def _first_plan(parameters: Parameters, bench, first: FirstStart) -> Plan:
     scale, why_scale = parameters.probability_scale, "as given"
     if scale is None:
         scale, why_scale = LOSS_SCALE, "the factor that the loss of training implies"
-    base = first.start.base
     encoding, why_encoding = _first_encoding(parameters, bench)
     family, why_family = _first_family(parameters, bench)
     reasons = {"init": first.reason, "encoding": why_encoding, "family": why_family}
@@ -105,7 +104,7 @@ def _first_plan(parameters: Parameters, bench, first: FirstStart) -> Plan:
         n_rounds=n_rounds,
         learning_rate=rate,
         scale=scale,
-        init=None if base is None else base.model.name,
+        init=first.start.name,
         encoding=encoding,
         metric=parameters.early_stopping,
         reasons={name: reason for name, reason in reasons.items() if reason},
@@ -147,7 +146,7 @@ def _race(
     """
     start = first.start
     chooses_encoding = parameters.category_encoding is None and bench.has_statistics
-    changes: dict[str, Sequence[Any]] = {
+    changes: dict[str, Iterable[Any]] = {
         "encoding": ["target"] if chooses_encoding else [],
         "init": first.challengers(bench, plan.curve.kept_loss),
         "family": candidates_of(plan.family, bench.size),
@@ -156,7 +155,7 @@ def _race(
         for value in values:
             own, goal = start, plan.curve.kept_loss
             if what == "init":
-                own, value = bench.start(value), None if value is None else value.name
+                own, value = value, value.name
             challenger = replace(plan, **{what: value})
             curve = holdout_curve(bench, own, challenger, True, clock, goal)
             if curve is None or curve.is_cut:

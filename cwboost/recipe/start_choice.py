@@ -1,5 +1,6 @@
 """Where boosting starts: what is tried first, and what may challenge it in the race."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, isfinite
 
@@ -28,28 +29,25 @@ class FirstStart:
     model: InitModel | None = None
     sample_loss: float = inf
 
-    def challengers(self, bench, loss: float) -> list[InitModel | None]:
-        """Return the init models, None for none, that challenge a holdout run of this log loss.
+    def challengers(self, bench, loss: float) -> Iterator[Start]:
+        """Yield the starts that challenge a holdout run of this log loss.
 
-        Fitting the default one would be most of the time of a fit. It is done if all rows have told
-        more than the sample, and if a small model is lower than the holdout run. The linear one is
-        fitted in no time; it must be nearly as low alone.
+        Fitting the default init model would be most of the time of a fit. It is done if all rows
+        have told more than the sample, and if a small model is lower than the holdout run. The
+        linear one is fitted in no time; it must be nearly as low alone.
         """
         if self.model is None:
-            return []
+            return
         if self.start.base is not None:
-            return [None]
-        found: list[InitModel | None] = []
-        if not bench.changes_start:
-            return found
-        if loss < at.TOLD_MORE * self.sample_loss:
-            small = get_init(at.DEFAULT_INIT)(max_landmarks=at.FEW_LANDMARKS)
-            if bench.init_loss(small, at.MORE)[0] < (1.0 - at.LEAST_GAIN) * loss:
-                found.append(self.model)
-        linear = get_init(at.LINEAR_INIT)()
-        if bench.init_loss(linear, at.MORE)[0] < at.NEARLY * loss:
-            found.append(linear)
-        return found
+            yield Start()
+        elif bench.changes_start:
+            if loss < at.TOLD_MORE * self.sample_loss:
+                small = get_init(at.DEFAULT_INIT)(max_landmarks=at.FEW_LANDMARKS)
+                if bench.init_loss(small, at.MORE)[0] < (1.0 - at.LEAST_GAIN) * loss:
+                    yield bench.start(self.model)
+            linear = bench.start(get_init(at.LINEAR_INIT)())
+            if linear.loss < at.NEARLY * loss:
+                yield linear
 
 
 def first_start(parameters: Parameters, bench, clock: Clock) -> FirstStart:
