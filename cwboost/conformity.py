@@ -3,8 +3,9 @@
 Split conformal prediction (Vovk, Gammerman and Shafer 2005; Sadinle, Lei and Wasserman 2019): an
 example conforms by the probability of its own class. Of n examples that the model was
 not trained on, let t be the k-th smallest such probability, k = floor(alpha (n + 1)). A new example
-of the same distribution has its own class above or at t with probability at least 1 - alpha. An
-example of weight w counts as w examples.
+of the same distribution has its own class above or at t with probability at least 1 - alpha. The
+threshold is halfway from t to the next smaller probability: of a model that has few of them, those
+of new examples may be a little below t. An example of weight w counts as w examples.
 """
 
 from __future__ import annotations
@@ -86,13 +87,16 @@ class Conformity:
 
 
 def _order_statistic(values, weight, alpha: float) -> float:
-    """Return the largest value below which, with the new example, the share `alpha` lies at most.
+    """Return a number below which, with a new value, lies the share `alpha` of the values at most.
 
-    The new example has weight 1.
+    It is halfway between the largest such value and the next smaller one. The new one has weight 1.
     """
     order = np.argsort(values, kind="stable")
     below = np.append(0.0, np.cumsum(weight[order]))
     # At alpha = 1 nothing is in a set: its place is after all values.
     values = np.append(values[order], np.inf)
     k = np.searchsorted(below, alpha * (below[-1] + 1.0) - 1.0, side="right")
-    return float(values[k - 1]) if k > 0 else 0.0
+    if k == 0:
+        return 0.0
+    n_below = np.searchsorted(values, values[k - 1])
+    return float(values[k - 1] + (values[n_below - 1] if n_below else 0.0)) / 2.0

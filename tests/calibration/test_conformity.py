@@ -97,8 +97,19 @@ def test_sets_follow_the_rows_and_not_the_class_weights(params, way):
 def test_too_few_examples_give_every_class():
     known = Conformity(np.array([0, 0, 1]), np.array([0.2, 0.9, 0.7]), np.ones(3))
     np.testing.assert_array_equal(known.thresholds(0.2, 3, False), [0, 0, 0])
-    np.testing.assert_array_equal(known.thresholds(0.5, 3, False), [0.7] * 3)
-    np.testing.assert_array_equal(known.thresholds(0.5, 3, True), [0.2, 0.7, 0])
+    np.testing.assert_allclose(known.thresholds(0.5, 3, False), [0.45] * 3)
+    np.testing.assert_allclose(known.thresholds(0.5, 3, True), [0.1, 0.35, 0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sets_of_a_model_of_few_probabilities_are_not_all_empty(seed):
+    """The holdout run and the model give its commonest probability other digits."""
+    rng = np.random.default_rng(seed)
+    y = (np.arange(60) < 12).astype(int)
+    clf = CWBoostClassifier("stump", correction="classwise", random_state=seed)
+    clf.fit(rng.integers(0, 2, size=(60, 1)), y)
+    sets = clf.predict_set([[0], [1]], alpha=0.25)
+    assert sets[:, 0].all()
 
 
 @pytest.mark.parametrize("by_class", [False, True])
