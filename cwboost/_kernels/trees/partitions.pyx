@@ -213,10 +213,12 @@ cdef class GrowingTrees:
     """The nodes of growing trees, level by level, from sums over all partitions.
 
     While it `is_open`, `ask` names what it needs, which `search` and `join` take. `seeds` are
-    those of the feature draws of each tree. The rows of a node, with weights, are asked for if they
-    take up to `fewest_bytes` and, sent here and back, no more than the sums that `n_workers` would
-    send for the nodes below; up to `most_bytes` at once, unless those of one node take more. One
-    worker sends no rows. The settings are those of `TreeGrower`, with max_leaves 0.
+    those of the feature draws of each tree. Of two nodes that draw what their parent drew, sums of
+    the lighter are asked for: its parent's less these are those of the other. The rows of a node,
+    with weights, are asked for if they take up to `fewest_bytes` and, sent here and back, no more
+    than the sums that `n_workers` would send for the nodes below; up to `most_bytes` at once,
+    unless those of one node take more. One worker sends no rows. The settings are those of
+    `TreeGrower`, with max_leaves 0.
     """
 
     cdef Workspace space
