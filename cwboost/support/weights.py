@@ -81,7 +81,8 @@ def share_of_size(weight, factor) -> float:
 
     Factors, such as those of the classes, count nothing: of equal weights, Kish's size remains.
     """
-    return float((weight @ factor) ** 2 / (weight.sum() * (weight @ np.square(factor))))
+    own = weight * factor
+    return float(own.sum() ** 2 / (weight.sum() * (own * factor).sum()))
 
 
 def unit_of(weight: np.ndarray) -> float:

@@ -321,7 +321,7 @@ cdef class GrowingTrees:
         sizes = np.diff(np.concatenate(([0], np.cumsum(n_codes)))[starts])
         heir_of = [self.open[k].heir_of for k in range(self.n_open)]
         sizes[np.array(heir_of) >= 0] = 0
-        found = np.split(sums, np.cumsum(sizes)[:-1])
+        found = np.split(sums, np.cumsum(sizes))
         for k in range(self.n_open):
             if heir_of[k] >= 0:
                 found[k] = self.parent_sums[heir_of[k]] - found[k ^ 1]
@@ -392,7 +392,7 @@ cdef class GrowingTrees:
             self.begin(opened + side, may_split(&self.settings, children + side))
             n += opened[side].n_goal > 0
         if n == 2 and (children[0].seed == parent.node.seed or not draws(self.space.work)):
-            opened[1 if children[1].mass > children[0].mass else 0].heir_of = k
+            opened[children[1].mass > children[0].mass].heir_of = k
         return n
 
     def tops(self, int64_t n):
