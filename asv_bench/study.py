@@ -41,8 +41,11 @@ NAMES_CATEGORIES = {"CatBoost", "ChimeraBoost"}
 NEED_NUMBERS = {"RealMLP", "xRFM"}
 """Models that take no gaps, so that medians fill these."""
 
-TAKE_MINUTES = {*NEED_NUMBERS, "tuned LightGBM"}
-"""They run if `--models` names them."""
+VECTOR_LEAVES = "XGBoost vector leaves"
+"""A tree per round for all classes, in place of one per class."""
+
+IF_NAMED = {*NEED_NUMBERS, "tuned LightGBM", VECTOR_LEAVES}
+"""They run if `--models` names them: they take minutes, or tell of several classes alone."""
 
 SMALLEST = 1e-15
 
@@ -193,10 +196,10 @@ class TunedLightGBM:
         return self.model.predict_proba(X)
 
 
-def xgboost(seed):
+def xgboost(seed, **settings):
     from xgboost import XGBClassifier
 
-    return XGBClassifier(random_state=seed, n_jobs=1, enable_categorical=True)
+    return XGBClassifier(random_state=seed, n_jobs=1, enable_categorical=True, **settings)
 
 
 def hist_gradient_boosting(seed):
@@ -245,6 +248,7 @@ MODELS = {
     "class-wise trees": (partial(Trees, correction="classwise"), "cwboost"),
     "LightGBM": (lightgbm, "lightgbm"),
     "XGBoost": (xgboost, "xgboost"),
+    VECTOR_LEAVES: (partial(xgboost, multi_strategy="multi_output_tree"), "xgboost"),
     "HistGradientBoosting": (hist_gradient_boosting, "scikit-learn"),
     "CatBoost": (catboost, "catboost"),
     "ChimeraBoost": (chimeraboost, "chimeraboost"),
@@ -268,7 +272,7 @@ def prepared(name, X, X_test):
     if name in NEED_NUMBERS:
         medians = X.median(numeric_only=True)
         X, X_test = X.fillna(medians), X_test.fillna(medians)
-    if name in ("LightGBM", "tuned LightGBM", "XGBoost"):  # they refuse some characters in names
+    if name in ("LightGBM", "tuned LightGBM", "XGBoost", VECTOR_LEAVES):  # refuse some characters
         X.columns = X_test.columns = [f"column {k}" for k in range(X.shape[1])]
     return X, X_test, {"cat_features": categorical} if name in NAMES_CATEGORIES else {}
 
@@ -317,7 +321,7 @@ def main():
     results = args.results or ROOT / "results" / f"{args.study}.jsonl"
     done = {(r["set"], r["model"], r["seed"]) for r in read(results)}
     packages = [
-        name for name in MODELS if name not in {*PARTS_OF_DEFAULT[1:], *TREES, *TAKE_MINUTES}
+        name for name in MODELS if name not in {*PARTS_OF_DEFAULT[1:], *TREES, *IF_NAMED}
     ]
     models = {"ablation": PARTS_OF_DEFAULT, "trees": TREES}.get(args.study, packages)
     if args.models:

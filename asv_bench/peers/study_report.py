@@ -25,8 +25,8 @@ FLATTERS = {"mice_protein"}
 ORDER = [
     *("cwboost", "trees alone", "kernel alone", "from kernel", "logistic alone", "from logistic"),
     *("stumps", "shared trees", "class-wise trees"),
-    *("LightGBM", "XGBoost", "HistGradientBoosting", "CatBoost", "ChimeraBoost"),
-    *("tuned LightGBM", "RealMLP", "xRFM"),
+    *("LightGBM", "XGBoost", "XGBoost vector leaves", "HistGradientBoosting", "CatBoost"),
+    *("ChimeraBoost", "tuned LightGBM", "RealMLP", "xRFM"),
 ]
 """The models as columns."""
 

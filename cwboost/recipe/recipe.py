@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from math import ceil
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -145,14 +144,9 @@ def _race(
     slowly to reach the leader ends early.
     """
     start = first.start
-    chooses_encoding = parameters.category_encoding is None and bench.has_statistics
-    changes: dict[str, Iterable[Any]] = {
-        "encoding": ["target"] if chooses_encoding else [],
-        "init": first.challengers(bench, plan.curve.kept_loss),
-        "family": candidates_of(plan.family, bench.size),
-    }
-    for what, values in changes.items():
-        for value in values:
+    # The start comes last: beside one, a family that finds interactions would not be seen.
+    for what in ("encoding", "family", "init"):
+        for value in _values(what, parameters, bench, first, plan):
             own, goal = start, plan.curve.kept_loss
             if what == "init":
                 own, value = value, value.name
@@ -169,6 +163,16 @@ def _race(
                 reason = plan.lower_than(what, goal, challenger, curve.kept_loss)
             plan = plan.because(what, reason, curves=curves)
     return start, plan
+
+
+def _values(what: str, parameters: Parameters, bench, first: FirstStart, plan: Plan) -> Iterable:
+    """Return what may take the place of one choice of the leader."""
+    if what == "family":
+        return candidates_of(plan.family, bench.size)
+    if what == "init":
+        return first.challengers(bench, plan.curve.kept_loss)
+    chooses_encoding = parameters.category_encoding is None and bench.has_statistics
+    return ["target"] if chooses_encoding else []
 
 
 def _with_rounds(plan: Plan, may_change_steps: bool, seconds_left: float) -> Plan:

@@ -51,13 +51,13 @@ def test_the_plan_shows_what_was_tried_and_what_the_data_rule_out():
 def test_the_reason_of_a_choice_has_its_loss_first_and_what_it_was_compared_with():
     X, y = load_vowel(subset="train", return_X_y=True)
     plan = CWBoostClassifier(random_state=0).fit(X, y).plan_
-    shallow, zero, deep = (
+    shallow, deep, zero = (
         f"{plan.curves[name].kept_loss:.3g}"
-        for name in ("kernel", "zero", "kernel, trees of any depth")
+        for name in ("kernel", "kernel, trees of any depth", "zero, trees of any depth")
     )
     starts, learners, *_ = plan.sentences()
     assert starts == (
-        f"Boosting starts from the kernel model: holdout log loss {shallow}, against {zero} "
+        f"Boosting starts from the kernel model: holdout log loss {deep}, against {zero} "
         "without an init model."
     )
     assert plan.leader == "kernel, trees of any depth"
@@ -79,8 +79,9 @@ def test_the_kernel_model_challenges_trees_that_a_small_one_is_lower_than():
         random_state=0,
     )
     plan = CWBoostClassifier(random_state=0).fit(X, y).plan_
-    first, other = list(plan.curves)[:2]
-    assert (first, other, plan.init) == ("zero", "kernel", "kernel")
+    *_, first, other = plan.curves
+    assert (first, other) == ("zero, trees of any depth", "kernel, trees of any depth")
+    assert plan.init == "kernel"
     assert plan.curves[other].kept_loss < 0.9 * plan.curves[first].kept_loss
     assert plan.reasons["init"].endswith("without an init model")
     again = CWBoostClassifier(random_state=0).fit(X, np.random.default_rng(0).permutation(y)).plan_
