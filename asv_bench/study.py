@@ -320,9 +320,7 @@ def main():
     most = args.most or (10**9 if args.study == "large" else 4_000)
     results = args.results or ROOT / "results" / f"{args.study}.jsonl"
     done = {(r["set"], r["model"], r["seed"]) for r in read(results)}
-    packages = [
-        name for name in MODELS if name not in {*PARTS_OF_DEFAULT[1:], *TREES, *IF_NAMED}
-    ]
+    packages = [name for name in MODELS if name not in {*PARTS_OF_DEFAULT[1:], *TREES, *IF_NAMED}]
     models = {"ablation": PARTS_OF_DEFAULT, "trees": TREES}.get(args.study, packages)
     if args.models:
         models = args.models.split(",")
