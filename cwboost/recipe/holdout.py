@@ -48,8 +48,7 @@ def left_out_of(examples: Examples, rows, is_given: bool) -> LeftOut:
     know of shares that change, such as those of the future.
     """
     y, weight, groups = examples.y[rows], examples.row_weight[rows], examples.groups
-    groups = None if groups is None else groups[rows]
-    if is_given:
-        return LeftOut.weighed(y, weight, groups=groups)
     masses = np.bincount(examples.y, examples.row_weight)
-    return LeftOut.in_shares(y, weight, masses, groups)
+    groups = None if groups is None else groups[rows]
+    drawn = LeftOut.in_shares(y, weight, masses, groups)
+    return LeftOut.weighed(y, weight, None, drawn.unseen, groups) if is_given else drawn

@@ -7,6 +7,7 @@ import pytest
 from models import paper
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold
 
 from cwboost import CWBoostClassifier, load_model
 from cwboost.calibration.calibration import LeftOut
@@ -92,6 +93,13 @@ def test_held_out_rows_set_scale_and_prediction_sets(drifted):
         assert 0 < new.probability_scale_ != clf.probability_scale_
     fixed = CWBoostClassifier(init=None, n_estimators=10, probability_scale=1.5, random_state=0)
     assert fixed.fit(X, y).refit(X, y).probability_scale_ == 1.5
+
+
+def test_a_splitter_says_which_rows_measure_a_refit(drifted):
+    clf, (X, y), _ = drifted
+    other = copy(clf).set_params(cv=KFold(4, shuffle=True, random_state=0))
+    scales = [one.refit(X, y).probability_scale_ for one in (clf, other)]
+    assert np.isfinite(scales).all() and 0.3 < scales[0] / scales[1] < 3.0
 
 
 def test_classes_without_new_rows_keep_their_leaves(halves):
