@@ -77,8 +77,8 @@ class LeftOut:
         """Return examples with the attributes of `HeldOut`; drawn ones stand for all."""
         weight = np.ones(len(held_out.y)) if held_out.weight is None else held_out.weight
         if held_out.masses is None:
-            return cls.weighed(held_out.y, weight)
-        return cls.in_shares(held_out.y, weight, held_out.masses)
+            return cls.weighed(held_out.y, weight, groups=held_out.groups)
+        return cls.in_shares(held_out.y, weight, held_out.masses, held_out.groups)
 
     @classmethod
     def weighed(cls, y, weight, factor=None, unseen=None, groups=None) -> LeftOut:

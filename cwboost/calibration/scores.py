@@ -19,10 +19,10 @@ from cwboost.support.lazy import made_once
 class HeldOutScores:
     """Scores of a growing ensemble on examples that it is not trained on.
 
-    `y` and `masses` are those of `HeldOut`. `decode` maps scores of the ensemble, `n_scores` per
-    example, to those of the classes; without it they are the same. `weight` counts in every metric,
-    `classes` are the labels, for metrics that are scorers, and `base` the scores that boosting
-    starts from. Learners compare the `features`, which are X if they are None.
+    `y`, `masses` and `groups` are those of `HeldOut`. `decode` maps scores of the ensemble,
+    `n_scores` per example, to those of the classes; without it they are the same. `weight` counts
+    in every metric, `classes` are the labels, for metrics that are scorers, and `base` the scores
+    that boosting starts from. Learners compare the `features`, which are X if they are None.
     `class_scores`, (n_samples, n_classes), float64, are the current scores of the classes.
     """
 
@@ -30,6 +30,7 @@ class HeldOutScores:
     y: np.ndarray
     weight: np.ndarray | None
     masses: np.ndarray | None
+    groups: np.ndarray | None
     n_scores: int
     decode: Callable | None = None
     classes: np.ndarray | None = None

@@ -181,6 +181,7 @@ class Host:
             n_scores=len(setup.classes),
             weight=chunk.weight,
             masses=None,
+            groups=None,
             metrics=(),
             base=setup.base_of(X, None, self.n_threads),
         )

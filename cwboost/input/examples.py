@@ -43,12 +43,14 @@ class HeldOut(NamedTuple):
     """Held-out examples: features, class indices, and weights or None.
 
     Drawn ones stand for others of which the classes have the `masses`; None if they were given.
+    `groups` are keys, equal for those that belong together; None if all are alone.
     """
 
     X: Any
     y: np.ndarray
     weight: np.ndarray | None
     masses: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
 
 class GivenRows:

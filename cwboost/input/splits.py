@@ -124,7 +124,8 @@ def split_off(examples: Examples, fraction: float, random_state, splits: list[Sp
         masses = np.bincount(examples.y, examples.row_weight)
     weight = examples.row_weight
     weight = None if (weight == weight[0]).all() else weight[held]
-    valid = HeldOut(examples.as_new(held), examples.y[held], weight, masses)
+    groups = None if examples.groups is None else examples.groups[held]
+    valid = HeldOut(examples.as_new(held), examples.y[held], weight, masses, groups)
     return replace(examples.take(kept), held_out={VALID: valid, **examples.held_out})
 
 

@@ -95,16 +95,17 @@ def test_an_unseen_class_has_its_share_of_every_row():
     assert scales[0] > scales[1] > scales[2]
 
 
-def test_every_group_of_small_data_is_measured_and_counts_once():
+@pytest.mark.parametrize("params", [{}, {"early_stopping": True}], ids=["drawn", "early stopping"])
+def test_every_group_of_small_data_is_measured_and_counts_once(params):
     """Labels that are fixed by 10 groups say little of the next group."""
     losses = []
-    for seed in range(4):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         groups, new = np.repeat(np.arange(10), 40), np.repeat(np.arange(60), 10)
         centres, label = rng.normal(size=(70, 4)), rng.permutation(np.arange(70) % 2)
         X = centres[groups] + 0.3 * rng.normal(size=(400, 4))
         X_new = centres[10 + new] + 0.3 * rng.normal(size=(600, 4))
-        model = CWBoostClassifier(random_state=seed).fit(X, label[groups], groups=groups)
+        model = CWBoostClassifier(random_state=seed, **params).fit(X, label[groups], groups=groups)
         p = model.predict_proba(X_new)
         losses.append(-np.log(p[np.arange(600), label[10 + new]]).mean())
     assert np.mean(losses) < 1.25 * np.log(2)
