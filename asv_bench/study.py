@@ -45,7 +45,7 @@ VECTOR_LEAVES = "XGBoost vector leaves"
 """A tree per round for all classes, in place of one per class."""
 
 IF_NAMED = {*NEED_NUMBERS, "tuned LightGBM", VECTOR_LEAVES}
-"""They run if `--models` names them: they take minutes, or tell of several classes alone."""
+"""They run if `--models` names them: they take minutes, or refuse categories."""
 
 SMALLEST = 1e-15
 
@@ -272,7 +272,7 @@ def prepared(name, X, X_test):
     if name in NEED_NUMBERS:
         medians = X.median(numeric_only=True)
         X, X_test = X.fillna(medians), X_test.fillna(medians)
-    if name in ("LightGBM", "tuned LightGBM", "XGBoost", VECTOR_LEAVES):  # refuse some characters
+    if name in ("LightGBM", "tuned LightGBM", "XGBoost", VECTOR_LEAVES):  # refuse odd names
         X.columns = X_test.columns = [f"column {k}" for k in range(X.shape[1])]
     return X, X_test, {"cat_features": categorical} if name in NAMES_CATEGORIES else {}
 
