@@ -146,7 +146,7 @@ def _race(
     start = first.start
     # The start comes last: beside one, a family that finds interactions would not be seen.
     for what in ("encoding", "family", "init"):
-        for value in _values(what, parameters, bench, first, plan):
+        for value in _alternatives(what, parameters, bench, first, plan):
             own, goal = start, plan.curve.kept_loss
             if what == "init":
                 own, value = value, value.name
@@ -165,7 +165,9 @@ def _race(
     return start, plan
 
 
-def _values(what: str, parameters: Parameters, bench, first: FirstStart, plan: Plan) -> Iterable:
+def _alternatives(
+    what: str, parameters: Parameters, bench, first: FirstStart, plan: Plan
+) -> Iterable:
     """Return what may take the place of one choice of the leader."""
     if what == "family":
         return candidates_of(plan.family, bench.size)
