@@ -17,7 +17,7 @@ import numpy as np
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport (
     divide_rows, push, settle, sum_node, take_rows, write_outputs)
-from cwboost._kernels.trees.draws cimport draw_features, draws, undo_draws
+from cwboost._kernels.trees.draws cimport draw_features, draws, draws_anew, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
 from cwboost._kernels.trees.nodes cimport TreeBatch, join_subtree, split_node, start_tree
 from cwboost._kernels.trees.round cimport Round
@@ -391,7 +391,7 @@ cdef class GrowingTrees:
             opened[side].node.tree = parent.node.tree
             self.begin(opened + side, may_split(&self.settings, children + side))
             n += opened[side].n_goal > 0
-        if n == 2 and (children[0].seed == parent.node.seed or not draws(self.space.work)):
+        if n == 2 and not (draws(self.space.work) and draws_anew(children[0].depth)):
             opened[children[1].mass > children[0].mass].heir_of = k
         return n
 
