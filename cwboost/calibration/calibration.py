@@ -11,7 +11,7 @@ from cwboost.conformity import Conformity
 from cwboost.kernels import exp, log
 from cwboost.support.lazy import made_once
 from cwboost.support.warnings import warn_caller
-from cwboost.support.weights import effective_size, share_of_size
+from cwboost.support.weights import size_with_factors
 
 LOSS_SCALE = 2.0
 """Scale that inverts the loss: the minimiser of the expected pairwise exponential loss has exp(F_y)
@@ -88,7 +88,7 @@ class LeftOut:
         """
         factor = np.ones(len(y)) if factor is None else factor
         own, size = weight * factor, None if groups is None else float(len(np.unique(groups)))
-        n_used = effective_size(weight) * share_of_size(weight, factor)
+        n_used = size_with_factors(weight, factor)
         return cls(y, own * (n_used / own.sum()), unseen, size)
 
     @classmethod

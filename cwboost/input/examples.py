@@ -19,7 +19,7 @@ from cwboost.input.labels import shown
 from cwboost.master import RestrictedMaster
 from cwboost.support.checks import unmasked
 from cwboost.support.lazy import made_once
-from cwboost.support.weights import check_total, effective_size, near_one, share_of_size
+from cwboost.support.weights import check_total, near_one, size_with_factors
 
 if TYPE_CHECKING:
     from cwboost.input.schema import InputSchema
@@ -140,8 +140,7 @@ class Examples:
 
     def master(self, C: float, n_threads: int, shared: bool = False) -> RestrictedMaster:
         """Return the restricted master of the examples, still without columns."""
-        weight = self.row_weight
-        size = effective_size(weight) * share_of_size(weight, self.weight / weight)
+        size = size_with_factors(self.row_weight, self.weight / self.row_weight)
         return RestrictedMaster(self.counts, C, self.weight, n_threads, shared, self.base, size)
 
 

@@ -85,6 +85,11 @@ def share_of_size(weight, factor) -> float:
     return float(own.sum() ** 2 / (weight.sum() * (own * factor).sum()))
 
 
+def size_with_factors(weight, factor) -> float:
+    """Return how many examples weights stand for if they are multiplied by factors."""
+    return effective_size(weight) * share_of_size(weight, factor)
+
+
 def unit_of(weight: np.ndarray) -> float:
     """Return the largest number of which all of some weights are multiples, 0 if there is none."""
     least = float(weight.min())
