@@ -84,22 +84,24 @@ cdef void release(Work *work, Node *node) noexcept nogil:
         node.saved = -1
 
 
-cdef void save(Work *work, Node *node) noexcept nogil:
-    """Make the histograms of the features that a node draws first."""
+cdef int64_t save(Work *work, Node *node) noexcept nogil:
+    """Make the histograms of the features that a node draws first; return how many sums they have."""
+    cdef int64_t n
     work.n_free -= 1
     node.saved = work.free_places[work.n_free]
     draw_features(work, node.seed, 0, work.n_saved)
-    node_histograms(work, node, work.features, work.n_saved, sums_of(work, node), CWB_BINS)
+    n = node_histograms(work, node, work.features, work.n_saved, sums_of(work, node))
     undo_draws(work, work.n_saved)
+    return n
 
 
-cdef void take_rest(Work *work, Node *parent, const Node *small, Node *large) noexcept nogil:
-    """Let a child have its parent's histograms less those of the other child."""
-    cdef int64_t i
+cdef void take_rest(Work *work, Node *parent, Node *small, Node *large) noexcept nogil:
+    """Make histograms of a child; let the other have its parent's less these."""
+    cdef int64_t i, n = save(work, small)
     large.saved, parent.saved = parent.saved, -1
     cdef double *sums = sums_of(work, large)
     cdef const double *less = sums_of(work, small)
-    for i in range(2 * CWB_BINS * work.n_saved):
+    for i in range(n):
         sums[i] -= less[i]
 
 
@@ -113,7 +115,6 @@ cdef void save_histograms(
     cdef int64_t k, large = n_nodes == 2 and n_rows(nodes + 1) > n_rows(nodes)
     if parent != NULL and parent.saved >= 0:
         if waiting[large] and n_rows(nodes + large) >= FEWEST_ROWS and work.n_free > 0:
-            save(work, nodes + 1 - large)
             take_rest(work, parent, nodes + 1 - large, nodes + large)
             return
         release(work, parent)

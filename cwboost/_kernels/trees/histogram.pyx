@@ -97,7 +97,7 @@ cdef void scan_histogram(Work *work, int64_t k, int32_t feature) noexcept nogil:
     """Fill work.scan with the running sums of histogram k, and clear the histogram."""
     cdef cwb_pair *hist = work.hist + k * CWB_BINS
     scan_sums(work, hist, feature)
-    memset(hist, 0, min(work.X.n_bins[feature] + 1, CWB_BINS) * sizeof(cwb_pair))
+    memset(hist, 0, n_codes(work.X, feature) * sizeof(cwb_pair))
 
 
 cdef void scan_sums(Work *work, const void *sums, int32_t feature) noexcept nogil:
@@ -113,13 +113,12 @@ cdef void scan_few(Work *work, const Node *node, int32_t feature) noexcept nogil
                       work.hist, &work.scan)
 
 
-cdef void node_histograms(
-    Work *work, const Node *node, const int32_t *features, int64_t n_features, double *sums,
-    int64_t n_codes
+cdef int64_t node_histograms(
+    Work *work, const Node *node, const int32_t *features, int64_t n_features, double *sums
 ) noexcept nogil:
-    """Write sum and mass of each code of the features."""
+    """Write sum and mass of each code of each of the features; return how many sums these are."""
     cdef const Matrix *X = work.X
-    cdef int64_t f = 0, k, i, size, n_rows = node.end - node.start
+    cdef int64_t f = 0, k, i, size, n, n_sums = 0, n_rows = node.end - node.start
     cdef cwb_pair *hist
     cdef bint lists = n_rows > X.fewest_entries
     if lists:
@@ -139,8 +138,11 @@ cdef void node_histograms(
         for k in range(size):
             # Moved: histograms are zero between uses.
             hist = work.hist + k * CWB_BINS
-            memcpy(sums + 2 * n_codes * (f + k), hist, n_codes * sizeof(cwb_pair))
-            memset(hist, 0, n_codes * sizeof(cwb_pair))
+            n = n_codes(X, features[f + k])
+            memcpy(sums + n_sums, hist, n * sizeof(cwb_pair))
+            memset(hist, 0, n * sizeof(cwb_pair))
+            n_sums += 2 * n
         f += size
     if lists:
         mark(work, node, 2)
+    return n_sums

@@ -18,7 +18,7 @@ from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport (
     divide_rows, push, settle, sum_node, take_rows, write_outputs)
 from cwboost._kernels.trees.draws cimport draw_features, draws, draws_anew, undo_draws
-from cwboost._kernels.trees.histogram cimport node_histograms
+from cwboost._kernels.trees.histogram cimport n_codes, node_histograms
 from cwboost._kernels.trees.nodes cimport TreeBatch, join_subtree, split_node, start_tree
 from cwboost._kernels.trees.round cimport Round
 from cwboost._kernels.trees.search cimport may_split, split_of_histogram
@@ -66,6 +66,18 @@ cdef features_of(Work *work, const uint64_t[:, ::1] asked):
             feature[i] = work.features[<int64_t> asked[k, 1] + i - start[k]]
         undo_draws(work, asked[k, 2])
     return features, starts
+
+
+cdef places_of(const Matrix *X, const int32_t[::1] features, const int64_t[::1] starts):
+    """Return where the sums of each node start, given its features; at the end their number."""
+    cdef int64_t k, i
+    places = np.zeros(starts.shape[0], dtype=np.int64)
+    cdef int64_t[::1] place = places
+    for k in range(starts.shape[0] - 1):
+        place[k + 1] = place[k]
+        for i in range(starts[k], starts[k + 1]):
+            place[k + 1] += n_codes(X, features[i])
+    return places
 
 
 cdef class NodeRows:
@@ -150,21 +162,18 @@ cdef class NodeRows:
 
         The features are those `asked` for by `GrowingTrees.ask`.
         """
-        cdef int64_t k, n_nodes = len(asked), most
+        cdef int64_t k, n_nodes = len(asked)
         cdef int n_threads = self.space.n_threads
         features, starts = features_of(self.space.work, asked)
         cdef const int32_t[::1] feature = features
-        cdef const int64_t[::1] start = starts
-        n_codes = np.minimum(self.space.bins.n_bins[features] + 1, CWB_BINS)
-        most = n_codes.max(initial=0)
-        sums = np.empty((len(features), most, 2))
-        cdef double[:, :, ::1] out = sums
+        cdef const int64_t[::1] start = starts, place = places_of(&self.space.X, features, starts)
+        sums = np.empty((place[n_nodes], 2))
+        cdef double[:, ::1] out = sums
         for k in prange(n_nodes, nogil=True, num_threads=n_threads, schedule="dynamic"):
             if start[k] < start[k + 1]:
-                node_histograms(
-                    self.lent + omp_get_thread_num(), self.nodes + self.first + k,
-                    &feature[start[k]], start[k + 1] - start[k], &out[start[k], 0, 0], most)
-        return sums[np.arange(most) < n_codes[:, None]]
+                node_histograms(self.lent + omp_get_thread_num(), self.nodes + self.first + k,
+                                &feature[start[k]], start[k + 1] - start[k], &out[place[k], 0])
+        return sums
 
     def rows_of(self, places):
         """Return the weights and codes of the rows of each of some nodes."""
@@ -307,7 +316,7 @@ cdef class GrowingTrees:
             for i in range(start[k], start[k + 1]):
                 if own.n_varying < self.settings.max_features:
                     self.take(own, feature[i], &found[n, 0])
-                n += min(CWB_BINS, X.n_bins[feature[i]] + 1)
+                n += n_codes(X, feature[i])
             own.n_asked, own.heir_of = own.n_goal, -1
             if own.n_varying < self.settings.max_features and own.n_asked > 0:
                 own.n_goal = min(X.n_usable, 2 * own.n_asked)
@@ -317,8 +326,7 @@ cdef class GrowingTrees:
     cdef list by_node(self, sums, features, starts):
         """Return the sums of each open node, of an heir those of its parent less its sibling's."""
         cdef int64_t k
-        n_codes = np.minimum(self.space.bins.n_bins[features] + 1, CWB_BINS)
-        sizes = np.diff(np.concatenate(([0], np.cumsum(n_codes)))[starts])
+        sizes = np.diff(places_of(&self.space.X, features, starts))
         heir_of = [self.open[k].heir_of for k in range(self.n_open)]
         sizes[np.array(heir_of) >= 0] = 0
         found = np.split(sums, np.cumsum(sizes))

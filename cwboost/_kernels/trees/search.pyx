@@ -13,8 +13,8 @@ from cwboost._kernels.common.cpu cimport cwb_set, instruction_set
 from cwboost._kernels.trees.draws cimport (
     draw_features, draws, is_worth_saving, release, save_histograms, sums_of, undo_draws)
 from cwboost._kernels.trees.histogram cimport (
-    by_list, group_histograms, group_of, list_histograms, mark, scan_few, scan_histogram,
-    scan_sums)
+    by_list, group_histograms, group_of, list_histograms, mark, n_codes, scan_few,
+    scan_histogram, scan_sums)
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, SET_WORDS, Matrix, Node, Settings, Tree, Work, cwb_rules, cwb_scan, cwb_split)
 
@@ -222,8 +222,8 @@ cdef int64_t search_saved(Work *work, const Node *node) noexcept nogil:
     cdef int64_t f, n_varying = 0
     cdef const double *sums = sums_of(work, node)
     for f in range(work.n_saved):
-        n_varying += split_of_histogram(
-            work, node, work.features[f], sums + 2 * CWB_BINS * f, work.splits + f)
+        n_varying += split_of_histogram(work, node, work.features[f], sums, work.splits + f)
+        sums += 2 * n_codes(work.X, work.features[f])
     return n_varying
 
 
