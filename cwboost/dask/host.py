@@ -124,7 +124,7 @@ class Host:
 
     def bind(self, setup: Setup) -> None:
         """Prepare every partition and let go of its source."""
-        self.coordinator, self.n_partitions = setup.coordinator, len(setup.counts)
+        self.coordinator = setup.coordinator
         for index in sorted(self.sources):
             role = self.sources[index].role
             with named(index, role):
@@ -209,12 +209,7 @@ class Host:
                     results[index] = getattr(member, name)(*arguments)
         if name != "price":
             return results
-        if not results:
-            return None
-        summary = reduce(self.coordinator.merge, results.values())
-        if len(results) < self.n_partitions:
-            return summary
-        return self.coordinator.complete(arguments[0], summary, self.n_threads)
+        return reduce(self.coordinator.merge, results.values()) if results else None
 
 
 def return_memory() -> None:

@@ -228,13 +228,6 @@ class Coordinator(ABC):
         """
         return tuple(a + b for a, b in zip(one, other))
 
-    def complete(self, question: Any, summary: tuple, n_threads: int) -> tuple:
-        """Return the answer to a question on a worker that holds all partitions; optional.
-
-        It is sent in place of the merged `summary`, and spares `Tasks` that need much of that.
-        """
-        return summary
-
 
 class PartitionedFamily(ABC):
     """The capability, as a base beside `cwboost.WeakLearnerFamily`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +24,6 @@ from cwboost.kernels import (
     BinnedMatrix,
     Bins,
     FoundStumps,
-    usable_threads,
     weight_scales,
 )
 from cwboost.support.types import Matrix
@@ -37,10 +35,7 @@ FEWEST_BYTES = 2**21
 """Bytes of a node's rows that are worth further sums, unless these are fewer bytes."""
 
 MOST_BYTES = 2**26
-"""Bytes of rows that the client, or a worker that is alone, holds at a time."""
-
-TASKS = 4
-"""Nodes that make up these bytes, for the threads of a worker that is alone."""
+"""Bytes of rows that the client holds at a time."""
 
 
 class TreeCoordinator(Coordinator):
@@ -131,39 +126,21 @@ class TreeCoordinator(Coordinator):
         missing[complete] = np.where(roots[complete, 0] < 0, -1, 1)
         return FoundStumps(feature, threshold, polarity, missing, edges, None)
 
-    def complete(self, question: object, summary: tuple, n_threads: int) -> tuple:
-        """Grow what is below the closed nodes where all rows are."""
-        if not isinstance(question, Growth) or not question.closed:
-            return summary
-        totals, sums, parts = summary
-        tasks = self._tasks(question, parts)
-        with ThreadPoolExecutor(usable_threads(n_threads)) as pool:
-            return totals, sums, Grown(pool.map(lambda task: task(self), tasks))
-
     def _grown(self, seeds, scales):
         """Grow trees to the end; a conversation that returns them, and the sums at their roots."""
         limits = {"fewest_bytes": FEWEST_BYTES, "most_bytes": MOST_BYTES}
-        if self.n_workers == 1:
-            limits["fewest_bytes"] = MOST_BYTES / TASKS
         trees = GrowingTrees(self.bins, seeds, n_workers=self.n_workers, **limits, **self.settings)
         roots, start, splits = None, scales, ()
         while trees.is_open:
             asked, closed = trees.ask()
-            question = Growth(start, splits, asked, closed, trees.tops(len(closed)))
-            totals, sums, below = yield question
+            totals, sums, parts = yield Growth(start, splits, asked, closed)
             roots = totals if roots is None else roots
-            if closed and not isinstance(below, Grown):
-                tasks = self._tasks(question, below)
-                below = yield Tasks(tasks, [task.n_rows for task in tasks])
             if closed:
-                trees.join(below)
+                tops = zip(trees.tops(len(closed)), zip(*parts), strict=True)
+                tasks = [GrowBelow(self.settings, *own) for own in tops]
+                trees.join((yield Tasks(tasks, [task.n_rows for task in tasks])))
             start, splits = None, trees.search(totals, sums)
         return trees, roots
-
-    def _tasks(self, question: Growth, parts) -> list[GrowBelow]:
-        """Return the tasks that grow what is below the closed nodes of a question."""
-        rows = zip(question.tops, zip(*parts), strict=True)
-        return [GrowBelow(self.settings, *own) for own in rows]
 
     def _learners(self, nodes):
         return TreeLearners(ThresholdTrees(**nodes), self.bins.n_features)
@@ -200,19 +177,13 @@ class Growth:
 
     With `start`, the scales of the trees, these begin, on the weights or their combination. The
     answer has the sums at the nodes made last, those of the codes of their features that are
-    `asked` for, and weights and codes of the rows of each `closed` node, as one list per partition:
-    `GrowBelow` grows what is below it, from its entry of `tops`.
+    `asked` for, and weights and codes of the rows of each `closed` node, as one list per partition.
     """
 
     start: np.ndarray | None
     splits: tuple[np.ndarray, ...]
     asked: np.ndarray
     closed: list[int]
-    tops: list[np.ndarray]
-
-
-class Grown(list):
-    """What was grown below the closed nodes, in place of their rows."""
 
 
 @dataclass(frozen=True, eq=False)

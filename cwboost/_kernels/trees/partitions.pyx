@@ -226,8 +226,7 @@ cdef class GrowingTrees:
     the lighter are asked for: its parent's less these are those of the other. The rows of a node,
     with weights, are asked for if they take up to `fewest_bytes` and, sent here and back, no more
     than the sums that `n_workers` would send for the nodes below; up to `most_bytes` at once,
-    unless those of one node take more. One worker sends no rows. The settings are those of
-    `TreeGrower`, with max_leaves 0.
+    unless those of one node take more. The settings are those of `TreeGrower`, with max_leaves 0.
     """
 
     cdef Workspace space
@@ -242,16 +241,14 @@ cdef class GrowingTrees:
     cdef object searched  # seed of the draws, and the range of features in their order
 
     def __cinit__(self, bins, const uint64_t[::1] seeds, *, double fewest_bytes,
-                  double most_bytes, int64_t n_workers=1, **settings):
+                  double most_bytes, int64_t n_workers, **settings):
         cdef int64_t t
         self.settings = settings
         self.fewest_bytes, self.most_bytes = fewest_bytes, most_bytes
         self.space = Workspace(bins, None, 1)
         self.space.use(&self.settings)
-        self.bytes_of_sums = INFINITY
-        if n_workers > 1:  # of a node
-            self.bytes_of_sums = n_workers * 2 * sizeof(double) * CWB_BINS * min(
-                self.settings.max_features, self.space.X.n_usable)
+        self.bytes_of_sums = n_workers * 2 * sizeof(double) * CWB_BINS * min(
+            self.settings.max_features, self.space.X.n_usable)  # of a node
         self.batch = TreeBatch(seeds.shape[0])
         self.places, self.n_bytes, self.parent_sums = [], [], []
         self.n_open, self.first = seeds.shape[0], 0

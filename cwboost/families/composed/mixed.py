@@ -204,10 +204,6 @@ class MixedCoordinator(Coordinator):
         name, *own = one
         return (name, *self.coordinators[name].merge(tuple(own), tuple(other[1:])))
 
-    def complete(self, question, summary, n_threads):
-        name, own = question
-        return (name, *self.coordinators[name].complete(own, summary[1:], n_threads))
-
     def choose(self, scales, rng):
         learners, edges = [], []
         for name in self.coordinators:

@@ -32,7 +32,7 @@ def features(kind, rng):
 
 
 def together(family, X, weights, known, divides=False, n_workers=1):
-    """Price on three partitions, or divide their examples, as one worker or a cluster does.
+    """Price on three partitions, or divide their examples, as some workers do.
 
     Return the result of the conversation, and outputs and cells on each partition.
     """
@@ -60,13 +60,10 @@ def together(family, X, weights, known, divides=False, n_workers=1):
             found = [(p.outputs(learners), p.cells(learners)) for p in pricers]
             return end.value, parts, found
         if isinstance(question, Tasks):
-            assert n_workers > 1
             answer = [task(coordinator) for task in question.tasks]
             continue
         replies = [pricer.summarise(own, question) for pricer, own in zip(pricers, given)]
         answer = coordinator.merge(coordinator.merge(*replies[:2]), replies[2])
-        if n_workers == 1:
-            answer = coordinator.complete(question, answer, n_threads=2)
 
 
 # Nodes are split by sums alone, by sums and rows in several messages, or by rows below the root.
@@ -79,7 +76,6 @@ def test_trees_of_partitions_are_those_of_one_machine(
 ):
     monkeypatch.setattr(tree_partitions, "FEWEST_BYTES", fewest)
     monkeypatch.setattr(tree_partitions, "MOST_BYTES", fewest)
-    monkeypatch.setattr(tree_partitions, "TASKS", 1)
     X = features(kind, np.random.default_rng(seed))
     weights = np.random.default_rng(seed).normal(size=(K, N)) ** 3
     family = TreeFamily(**settings)
