@@ -213,18 +213,13 @@ class PartitionTrees(PartitionPricer):
     def __init__(self, binned: BinnedMatrix, max_features: int):
         self._bins = binned.bins
         self._rows = NodeRows(binned, max_features)
-        self._combined: np.ndarray | None = None
 
     def summarise(self, weights, question):
         rows = self._rows
         if isinstance(question, Combination):
-            # In the order of the classes, as on one machine.
-            pairs = zip(question.code, weights.weights)
-            self._combined = sum(code * own for code, own in pairs)[None]
-            return (np.abs(self._combined).sum(axis=1),)
+            return (np.array([rows.combine(weights.weights, question.code)]),)
         if question.start is not None:
-            own, self._combined = self._combined, None
-            rows.start(weights.weights if own is None else own, question.start)
+            rows.start(weights.weights, question.start)
         else:
             rows.split(*question.splits)
         parts = [rows.rows_of(question.closed)] if question.closed else []

@@ -28,6 +28,7 @@ cdef void write_edge(
 cdef void combine(
     const char *weights, int64_t stride, const double *code, int64_t n_classes, int64_t n,
     int n_threads, double *sums) noexcept nogil
+cdef double mass_of(const double *weights, int64_t n) noexcept nogil
 cdef void clear_others(
     const int64_t *kept, int64_t n_kept, int64_t n, double *weights) noexcept nogil
 cdef void sum_node(Work *work, Node *node) noexcept nogil

@@ -173,6 +173,10 @@ cdef void combine(
                     (part + 1) * n // n_threads, sums)
 
 
+cdef double mass_of(const double *weights, int64_t n) noexcept nogil:
+    return cwb_mass(weights, n)
+
+
 cdef void clear_others(
     const int64_t *kept, int64_t n_kept, int64_t n, double *weights
 ) noexcept nogil:

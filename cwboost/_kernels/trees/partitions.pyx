@@ -16,7 +16,7 @@ import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport (
-    divide_rows, push, settle, sum_node, take_rows, write_outputs)
+    combine, divide_rows, mass_of, push, settle, sum_node, take_rows, write_outputs)
 from cwboost._kernels.trees.draws cimport draw_features, draws, draws_anew, undo_draws
 from cwboost._kernels.trees.histogram cimport n_codes, node_histograms
 from cwboost._kernels.trees.nodes cimport TreeBatch, join_subtree, split_node, start_tree
@@ -93,6 +93,7 @@ cdef class NodeRows:
     cdef int64_t n_nodes, first  # of the nodes that were made last
     cdef double bytes_per_row
     cdef object binned, rows, weights
+    cdef object combined  # weights of the tree that starts next, or None
 
     def __cinit__(self, binned, int64_t max_features):
         cdef int n_threads = binned.n_threads
@@ -108,13 +109,25 @@ cdef class NodeRows:
         free(self.lent)
         free(self.nodes)
 
-    def start(self, const double[:, :] weights, const double[::1] scales):
-        """Start one tree per row of weights, from the rows whose rounded weight is not zero.
+    def combine(self, const double[:, :] weights, const double[::1] code):
+        """Let one tree start from ``code @ weights``; return the sum of their magnitudes."""
+        cdef int64_t n_rows = self.space.X.n_rows
+        self.combined = np.empty(n_rows)
+        cdef double[::1] sums = self.combined
+        with nogil:
+            combine(<const char *> &weights[0, 0], weights.strides[0], &code[0], code.shape[0],
+                    n_rows, self.space.n_threads, &sums[0])
+        return mass_of(&sums[0], n_rows)
 
-        The scales are those of all partitions.
+    def start(self, const double[:, :] weights, const double[::1] scales):
+        """Start one tree per row of weights, or on what was combined before, if anything was.
+
+        Rows whose rounded weight is zero take no part. The scales are those of all partitions.
         """
         cdef int64_t t, n = 0
         cdef const Matrix *X = &self.space.X
+        if self.combined is not None:
+            weights, self.combined = self.combined[None], None
         self.n_nodes, self.first = scales.shape[0], 0
         self.nodes = <Node *> resized(self.nodes, self.n_nodes, sizeof(Node))
         # Of these, memory that is not written to takes no room.
