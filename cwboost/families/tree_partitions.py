@@ -226,13 +226,12 @@ class PartitionTrees(PartitionPricer):
         return rows.totals(), rows.histograms(question.asked), parts
 
     def outputs(self, learners):
-        return self._evaluate(learners)[0]
+        return self._evaluate(learners, as_cells=False)
 
     def cells(self, learners):
-        return self._evaluate(learners)[1]
+        return self._evaluate(learners, as_cells=True)
 
-    def _evaluate(self, learners):
-        """Return packed outputs and cells."""
+    def _evaluate(self, learners, as_cells):
         trees = learners.flat_form()
         inner = trees.feature >= 0
         features = trees.feature[inner]
@@ -241,4 +240,4 @@ class PartitionTrees(PartitionPricer):
         last = np.minimum(self._bins.n_bins[features] + (trees.missing[inner] > 0), CODES)
         width[inner] = last - first[inner]
         fields = {"left": trees.left, "feature": trees.feature, "output": trees.output}
-        return self._rows.outputs(trees.offsets, first=first, width=width, **fields)
+        return self._rows.outputs(trees.offsets, as_cells, first=first, width=width, **fields)

@@ -3,10 +3,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from cwboost._kernels.trees.types cimport Frontier, Node, Rows, Tree, TreeNode, Work
 
 cdef enum:
-    # Up to this number of inner nodes, outputs are computed from the codes, 256 rows at a time.
+    # Up to this number of inner nodes, leaves are found from the codes, 256 rows at a time: their
+    # places take a byte.
     MAX_INNER_BY_CODES = 255
-    # Places that a set of rows is kept for, beside those of the inner nodes: leaves of either sign.
-    LEAF_PLACES = 2
     # A copy of codes has fewer rows than what it is made from by this factor: a smaller one takes
     # more memory, a larger one leaves more nodes to read codes from far apart.
     FEWER_ROWS = 10

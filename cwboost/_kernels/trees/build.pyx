@@ -34,7 +34,7 @@ from cwboost._kernels.trees.nodes cimport (
 from cwboost._kernels.trees.draws cimport release, start_saving, stop_saving
 from cwboost._kernels.trees.search cimport column_codes, find_splits
 from cwboost._kernels.trees.types cimport (
-    CWB_FIRST, Frontier, Matrix, Node, Rows, Settings, Tree, TreeNode, Work)
+    Frontier, Matrix, Node, Rows, Settings, Tree, TreeNode, Work)
 
 cdef extern from "trees/outputs.h" nogil:
     ctypedef struct cwb_coded:
@@ -42,9 +42,9 @@ cdef extern from "trees/outputs.h" nogil:
         uint8_t first, width
     void cwb_node_sums "CWB_BEST(node_sums)"(const double *weights, int64_t n, double *out)
     double cwb_mass "CWB_BEST(mass)"(const double *weights, int64_t n)
-    void cwb_outputs_by_codes "CWB_BEST(outputs_by_codes)"(
-        const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes, int64_t stride,
-        int64_t n_rows, void *reach, uint8_t *positive)
+    void cwb_leaves_by_codes "CWB_BEST(leaves_by_codes)"(
+        const cwb_coded *nodes, int64_t n_inner, int n_leaves, const uint8_t *codes,
+        int64_t stride, int64_t n_rows, void *reach, uint8_t *leaves)
 
 cdef extern from "trees/rows.h" nogil:
     double cwb_scale_of(double mass)
@@ -71,6 +71,7 @@ cdef extern from "trees/rows.h" nogil:
 cwb_set = instruction_set()
 
 cdef enum:
+    FEWER_BY_ROWS = 4  # one row alone goes down a tree by so much slower than all side by side
     CACHED = 1 << 19  # bytes of codes that are near enough: half of a common second cache
 
 
@@ -196,30 +197,39 @@ cdef int64_t take_rows(Work *work, const double *weights, double scale) noexcept
 
 
 cdef void outputs_by_codes(
-    Work *work, const Tree *tree, int64_t start, int64_t end
+    Work *work, const Tree *tree, int64_t start, int64_t end, int32_t *cells
 ) noexcept nogil:
-    """Compute the outputs of a finished tree on some rows from the codes of dense features."""
+    """Do what `write_outputs` does, but for packing, from the codes of dense features."""
     cdef const Matrix *X = work.X
-    cdef cwb_coded[255] inner
+    cdef cwb_coded[MAX_INNER_BY_CODES] inner
     cdef int32_t[2 * MAX_INNER_BY_CODES + 1] place
-    cdef int32_t n_inner = 0
+    cdef int32_t[MAX_INNER_BY_CODES + 1] leaf
+    cdef int32_t n_leaves = 0, n_inner = 0
     cdef int64_t i
+    cdef cwb_coded *own
     cdef const TreeNode *node
     for i in range(tree.n):
-        place[i] = tree.nodes[i].sign > 0
+        if tree.nodes[i].left < 0:
+            leaf[n_leaves], place[i] = <int32_t> i, n_leaves
+            n_leaves += 1
+    if cells == NULL:  # one place for the leaves of either sign
+        for i in range(n_leaves):
+            place[leaf[i]] = tree.nodes[leaf[i]].sign > 0
+        n_leaves = 2
+    for i in range(tree.n):
         if tree.nodes[i].left >= 0:
-            place[i] = CWB_FIRST + n_inner
+            place[i] = n_leaves + n_inner
             n_inner += 1
     for i in range(tree.n):
         node = tree.nodes + i
         if node.left >= 0:
-            inner[place[i] - CWB_FIRST].feature = node.feature
-            inner[place[i] - CWB_FIRST].left = place[node.left]
-            inner[place[i] - CWB_FIRST].right = place[node.left + 1]
-            inner[place[i] - CWB_FIRST].first = node.first
-            inner[place[i] - CWB_FIRST].width = node.width
-    cwb_outputs_by_codes(inner, n_inner, X.codes + start, X.n_rows, end - start, work.reach,
-                         work.positive + start)
+            own = inner + place[i] - n_leaves
+            own.feature, own.first, own.width = node.feature, node.first, node.width
+            own.left, own.right = place[node.left], place[node.left + 1]
+    cwb_leaves_by_codes(inner, n_inner, n_leaves, X.codes + start, X.n_rows, end - start,
+                        work.reach, work.positive + start)
+    for i in range(start, end if cells != NULL else start):
+        cells[i] = leaf[work.positive[i]] if cells[i] < 0 else cells[i]
 
 
 cdef bint outputs_by_rows(
@@ -265,20 +275,29 @@ cdef bint outputs_by_rows(
     return True
 
 
+cdef int64_t n_without(const int32_t *cells, int64_t start, int64_t end) noexcept nogil:
+    """Return how many rows have no cell yet."""
+    cdef int64_t i, n = 0
+    for i in range(start, end):
+        n += cells[i] < 0
+    return n
+
+
 cdef bint write_outputs(
     Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed, int32_t *cells
 ) noexcept nogil:
     """Write the outputs of a tree on rows start:end, as bits, or those of their cells that are < 0.
 
-    The cell of a row is the place of its leaf. Neither is written if its pointer is NULL. `start`
-    is a multiple of eight. Returns False if memory ran out.
+    The cell of a row is the place of its leaf. One of the pointers is NULL. `start` is a multiple
+    of eight. Returns False if memory ran out.
     """
     if tree.n == 1:
         memset(work.positive + start, tree.nodes[0].sign > 0, end - start)
         if cells != NULL:
             memset(cells + start, 0, (end - start) * sizeof(int32_t))
-    elif cells == NULL and work.X.codes != NULL and tree.n // 2 <= MAX_INNER_BY_CODES:
-        outputs_by_codes(work, tree, start, end)
+    elif (work.X.codes != NULL and tree.n // 2 <= MAX_INNER_BY_CODES
+            and (cells == NULL or n_without(cells, start, end) >= (end - start) // FEWER_BY_ROWS)):
+        outputs_by_codes(work, tree, start, end, cells)
     elif not outputs_by_rows(work, tree, start, end, cells):
         return False
     if packed != NULL:

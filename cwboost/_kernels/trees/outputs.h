@@ -3,8 +3,8 @@
 
 #include "trees/types.h"
 
-/* Inner node over codes: [first, first + width) goes right. left and right are CWB_NEGATIVE,
- * CWB_POSITIVE, or CWB_FIRST + index of an inner node further on. */
+/* Inner node over codes: [first, first + width) goes right. left and right are places: of leaves,
+ * which nodes may share, and behind these of the inner nodes, children behind their parents. */
 typedef struct {
     int32_t feature, left, right;
     uint8_t first, width;

@@ -1,8 +1,8 @@
-/* Sums over the weights of a node, in eight lanes, and outputs of a tree from the codes.
+/* Sums over the weights of a node, in eight lanes, and the leaves that rows reach, from the codes.
  *
- * A node's sums take one pass over its weights. For outputs, a node holds the set of rows that
- * reach it, one comparison of bytes gives the set that goes right, and a positive leaf adds its set
- * to the tree's: a byte per inner node and row, without a branch. */
+ * A node's sums take one pass over its weights. For leaves, a node holds the set of rows that reach
+ * it, and one comparison of bytes gives the set that goes right: a byte per inner node and row,
+ * without a branch. */
 
 /* Up to eight numbers, padded with zeros. */
 CWB_INLINE cwb_doubles CWB_NAME(load_some)(const double *x, int64_t n) {
@@ -57,42 +57,49 @@ CWB_INLINE CWB_NAME(bytes)
     return right;
 }
 
-/* Outputs of a tree on CWB_BYTES * turns rows. */
-CWB_INLINE void CWB_NAME(block_outputs)(const cwb_coded *nodes, int64_t n_inner,
-                                        const uint8_t *codes, int64_t stride, int turns,
-                                        CWB_NAME(bytes) * sets, uint8_t *positive) {
+/* The places that CWB_BYTES * turns rows reach. */
+CWB_INLINE void CWB_NAME(block_leaves)(const cwb_coded *nodes, int64_t n_inner, int n_leaves,
+                                       const uint8_t *codes, int64_t stride, int turns,
+                                       CWB_NAME(bytes) * sets, uint8_t *leaves) {
     const CWB_NAME(bytes) none = {0};
-    for (int64_t i = 0; i < n_inner + CWB_FIRST; i++) sets[i] = none;
-    sets[CWB_FIRST] = ~none;
+    CWB_NAME(bytes) bits[8];
+    for (int64_t i = 0; i < n_inner + n_leaves; i++) sets[i] = none;
+    sets[n_leaves] = ~none;
     for (int64_t i = 0; i < n_inner; i++) {
         const cwb_coded node = nodes[i];
-        const CWB_NAME(bytes) here = sets[CWB_FIRST + i];
+        const CWB_NAME(bytes) here = sets[n_leaves + i];
         const CWB_NAME(bytes) right =
             CWB_NAME(set_on_right)(codes + node.feature * stride, turns, node.first, node.width);
         sets[node.left] |= here & ~right;
         sets[node.right] |= here & right;
     }
+    int n_bits = 0;
+    for (; 1 << n_bits < n_leaves; n_bits++) {
+        bits[n_bits] = none; /* rows of the leaves whose place has the bit */
+        for (int k = 1 << n_bits; k < n_leaves; k = (k + 1) | 1 << n_bits) bits[n_bits] |= sets[k];
+    }
     for (int j = 0; j < turns; j++) {
-        const CWB_NAME(bytes) bytes = (sets[CWB_POSITIVE] >> j) & 1;
-        memcpy(positive + CWB_BYTES * j, &bytes, sizeof bytes);
+        CWB_NAME(bytes) bytes = none;
+        for (int b = 0; b < n_bits; b++) bytes |= ((bits[b] >> j) & 1) << b;
+        memcpy(leaves + CWB_BYTES * j, &bytes, sizeof bytes);
     }
 }
 
-/* Outputs of a tree, as bytes 0 or 1; columns of codes are `stride` apart. Reads up to 31 codes
- * beyond a column, writes up to 31 bytes beyond the last row. */
-static void CWB_NAME(outputs_by_codes)(const cwb_coded *nodes, int64_t n_inner,
-                                       const uint8_t *codes, int64_t stride, int64_t n_rows,
-                                       void *reach, uint8_t *positive) {
+/* The place among up to 256 leaves that each row reaches; columns of codes are `stride` apart.
+ * Reads up to 31 codes beyond a column, writes up to 31 bytes beyond the last row. */
+static void CWB_NAME(leaves_by_codes)(const cwb_coded *nodes, int64_t n_inner, int n_leaves,
+                                      const uint8_t *codes, int64_t stride, int64_t n_rows,
+                                      void *reach, uint8_t *leaves) {
     const int64_t block = CWB_BYTES * CWB_TURNS;
     for (int64_t row = 0; row < n_rows; row += block) {
         const int64_t left = n_rows - row;
         if (left >= block) {
-            CWB_NAME(block_outputs)(nodes, n_inner, codes + row, stride, CWB_TURNS, reach,
-                                    positive + row);
+            CWB_NAME(block_leaves)(nodes, n_inner, n_leaves, codes + row, stride, CWB_TURNS, reach,
+                                   leaves + row);
         } else {
-            CWB_NAME(block_outputs)(nodes, n_inner, codes + row, stride,
-                                    (int)((left + CWB_BYTES - 1) / CWB_BYTES), reach,
-                                    positive + row);
+            CWB_NAME(block_leaves)(nodes, n_inner, n_leaves, codes + row, stride,
+                                   (int)((left + CWB_BYTES - 1) / CWB_BYTES), reach,
+                                   leaves + row);
         }
     }
 }

@@ -194,11 +194,11 @@ cdef class NodeRows:
         own = [slice(self.nodes[place].start, self.nodes[place].end) for place in places]
         return [(self.weights[rows], self.binned.codes_of(self.rows[rows])) for rows in own]
 
-    def outputs(self, const int64_t[::1] offsets, **fields):
-        """Return outputs of trees on all rows, packed, and their cells.
+    def outputs(self, const int64_t[::1] offsets, bint as_cells, **fields):
+        """Return outputs of trees on all rows, packed, or their cells.
 
         The fields are arrays, see `TreeLearners` and `TreeNode`; for the cells see
-        `TreeGrower.grow`.
+        `TreeGrower.divide`.
         """
         cdef int64_t t, i, n_trees = offsets.shape[0] - 1, n_rows = self.space.X.n_rows
         # Of a sparse matrix, a part of the rows costs as much as all.
@@ -208,8 +208,8 @@ cdef class NodeRows:
         cdef bint failed = False
         cdef TreeBatch batch = TreeBatch(n_trees)
         cdef Tree *tree
-        packed = np.empty((n_trees, (n_rows + 7) // 8), dtype=np.uint8)
-        cells = np.full((n_trees, n_rows), -1, dtype=np.int32)
+        packed = np.empty((n_trees, (n_rows + 7) // 8 if not as_cells else 0), dtype=np.uint8)
+        cells = np.full((n_trees, n_rows if as_cells else 0), -1, dtype=np.int32)
         nodes = np.zeros(offsets[n_trees], NODE)
         for name, values in fields.items():
             nodes[name] = values
@@ -225,10 +225,11 @@ cdef class NodeRows:
             failed |= not write_outputs(
                 self.space.work + omp_get_thread_num(), batch.trees + i // n_parts,
                 step * (i % n_parts), min(n_rows, step * (i % n_parts + 1)),
-                &out[i // n_parts, 0], &cell[i // n_parts, 0])
+                NULL if as_cells else &out[i // n_parts, 0],
+                &cell[i // n_parts, 0] if as_cells else NULL)
         if failed:
             raise MemoryError("scratch memory of the trees")
-        return packed, cells
+        return cells if as_cells else packed
 
 
 cdef class GrowingTrees:

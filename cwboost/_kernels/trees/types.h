@@ -5,8 +5,6 @@
 
 #define CWB_BINS 256
 
-enum { CWB_NEGATIVE = 0, CWB_POSITIVE = 1, CWB_FIRST = 2 }; /* leaves and the root of a tree */
-
 typedef double cwb_pair __attribute__((vector_size(16)));
 
 enum { CWB_EDGE = 0, CWB_GINI = 1 };

@@ -6,7 +6,6 @@ cdef extern from "trees/types.h" nogil:
     const int CWB_BINS
     const int CWB_EDGE
     const int CWB_GINI
-    const int CWB_FIRST
     ctypedef struct cwb_pair:
         pass
     ctypedef struct cwb_sums:

@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from cwboost._kernels.common.arrays cimport FLOAT64, INT32, INT64, UINT8, entries
-from cwboost._kernels.trees.build cimport FEWER_ROWS, LEAF_PLACES, MAX_INNER_BY_CODES, use_rows
+from cwboost._kernels.trees.build cimport FEWER_ROWS, MAX_INNER_BY_CODES, use_rows
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, SET_WORDS, Rows, Settings, Work, cwb_pair, cwb_split)
 
@@ -111,7 +111,7 @@ cdef class Workspace:
             work.slot_of = <uint8_t *> self._scratch(n_listed)
             memset(work.slot_of, 2, n_listed)
             work.column = <uint8_t *> self._scratch(n_listed)
-            work.reach = self._scratch((MAX_INNER_BY_CODES + LEAF_PLACES) * 32)
+            work.reach = self._scratch((2 * MAX_INNER_BY_CODES + 1) * 32)
             memcpy(work.features, self.X.usable, self.X.n_usable * sizeof(int32_t))
 
     def _allocate_saved(self, int64_t n_saved):
