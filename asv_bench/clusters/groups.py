@@ -247,6 +247,45 @@ def rows_of_trees(run, found):
         yield Row(what, 1.0, ratio, "x", f"per round and worker: {both}", at_most=True)
 
 
+ROWS = (2_000_000, 10_000_000)
+
+
+def workers(run):
+    """Rounds of trees on partitions of one and two workers of 2 GB, and in one process."""
+    settings = {"weak_learner": TreeFamily(8), "init": None, "probability_scale": 2.0}
+    sizes = (2, 2 + run.rounds(20))
+    for n in (run.scaled(n) for n in ROWS):
+        for _ in range(run.repeats):
+            for n_workers in (1, 2):
+                client = cluster(n_workers, memory_limit=2 * 10**9)
+                data, made = on_workers(n, 20, 2), partial(OnPartitions, **settings)
+                name = f"{n:,}, on {n_workers}"
+                fits = {f"{name}, {k}": (partial(made, n_estimators=k), data) for k in sizes}
+                by_turns(run.once(), client, "workers", fits)
+                if n_workers == 2:
+                    data = [each.compute() for each in data]
+                    made = partial(local_classifier, **settings)
+                    fits = {f"{n:,}, here, {k}": (partial(made, n_estimators=k), data) for k in sizes}
+                    by_turns(run.once(), client, "workers", fits)
+                close(client)
+
+
+def rows_of_workers(run, found):
+    rounds = run.rounds(20)
+    for n in (run.scaled(n) for n in ROWS):
+        seconds = {}
+        for place in ("here", "on 1", "on 2"):
+            short, long = (f"{n:,}, {place}, {k}" for k in (2, 2 + rounds))
+            if not found.has(short, long):
+                return
+            seconds[place] = (found.seconds(long) - found.seconds(short)) / rounds
+        detail = ", ".join(f"{place} {number(1e3 * each)} ms" for place, each in seconds.items())
+        what = f"{n:,} × 20, 2 classes, a round of trees on partitions: one worker over one process"
+        yield Row(what, 1.1, seconds["on 1"] / seconds["here"], "x", detail, at_most=True)
+        ratio = seconds["on 1"] / seconds["on 2"]
+        yield Row("the same: two workers, times as fast as one", 1.7, ratio, "x", "the same fits")
+
+
 SETS = {"PENDIGITS": 200, "MNIST": 120}
 """Rounds by data set. With few rounds, errors differ by how many of them happen to grow trees."""
 
@@ -347,4 +386,5 @@ GROUPS = {
     "labels": (labels, rows_of_labels),
     "stumps": (stumps, rows_of_stumps),
     "trees": (trees, rows_of_trees),
+    "workers": (workers, rows_of_workers),
 }
