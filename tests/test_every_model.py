@@ -312,6 +312,24 @@ def test_a_file_gives_the_same_model_and_inspect_reads_it(model, tmp_path, capsy
     assert b"sklearn." not in path.read_bytes()  # no import path
 
 
+@pytest.mark.parametrize("C", [None, 4.0])
+def test_a_model_without_a_round_answers(C, tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(120, 4)), rng.integers(0, 3, 120)
+    with pytest.warns(UserWarning, match="no weak learner lowers the objective"):
+        model = CWBoostClassifier("stump", correction="total", C=C, random_state=0).fit(X, y)
+    assert model.n_iter_ == 0
+    shares = np.tile(np.bincount(y) / len(y), (len(X), 1))
+    np.testing.assert_allclose(model.predict_proba(X), shares, atol=0.03)
+    np.testing.assert_array_equal(model.feature_importances_, 0)
+    assert not len(model.to_frame()) and not len(model.strongest())
+    model.save(tmp_path / "model.cwb")
+    loaded = load_model(tmp_path / "model.cwb")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert main(["inspect", str(tmp_path / "model.cwb")]) == 0
+    assert "stopped by" in capsys.readouterr().out
+
+
 def test_onnx_gives_the_same_answers(model):
     onnxruntime = pytest.importorskip("onnxruntime")
     codes = model._encoded(X).astype(np.float64)

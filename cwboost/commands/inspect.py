@@ -34,9 +34,8 @@ def run(args) -> int:
     if args.top < 0:
         raise CommandError(f"--top must be >= 0, got {args.top}")
     classifier = load(args.model)
-    C = _C(classifier)
     contents = {
-        "summary": _summary(classifier, C),
+        "summary": _summary(classifier),
         "classes": classifier.classes_.tolist(),
         "importances": _importances(classifier, args.top),
         "strongest": _strongest(classifier, args.top),
@@ -45,7 +44,7 @@ def run(args) -> int:
     return 0
 
 
-def _summary(classifier, C: float | None) -> dict:
+def _summary(classifier) -> dict:
     """Return the facts about a model by name, with the last values of its history."""
     summary = {
         "classifier": " ".join(repr(classifier).split()),
@@ -65,7 +64,7 @@ def _summary(classifier, C: float | None) -> dict:
         if 0 <= last < len(values) and values[last] == values[last]:  # not NaN
             summary[name] = float(values[last])
     if "objective" in summary:
-        objective = summary.pop("objective")
+        objective, C = summary.pop("objective"), _C(classifier)
         regularizer = 0.0 if C is None else classifier.ensemble_.coef().data.sum()
         summary["loss"] = float((objective - regularizer) / (C or 1.0))
         if "gap" in summary:
@@ -74,11 +73,11 @@ def _summary(classifier, C: float | None) -> dict:
 
 
 def _C(classifier) -> float | None:
-    """Return C, the unit of objectives; None for AdaBoost, which has shares already."""
+    """Return C at the last round, the unit of objectives; None for AdaBoost, which has shares."""
     if not hasattr(classifier, "C"):
         return None
     if "C" in classifier.history_:  # of a thin model
-        return float(classifier.history_["C"][max(1, classifier.ensemble_.n_rounds) - 1])
+        return float(classifier.history_["C"][classifier.ensemble_.n_rounds - 1])
     is_ours = hasattr(classifier, "correction")
     return float(Parameters.of(classifier).settings.C if is_ours else classifier.C)
 

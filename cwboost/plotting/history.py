@@ -111,8 +111,9 @@ def plot_path(classifier, *, ax=None):
         )
     ax = new_axes(ax)
     ax.errorbar(path["n_nonzero"], path["log_loss"], path["log_loss_se"], marker=".", capsize=2)
-    last = max(1, classifier.best_iteration_) - 1
-    at = int(np.argmin(abs(path["C"] - classifier.history_["C"][last])))
+    n_rounds = classifier.best_iteration_
+    chosen = classifier.history_["C"][n_rounds - 1] if n_rounds else classifier.plan_.Cs[-1]
+    at = int(np.argmin(abs(path["C"] - chosen)))
     x, y, C = (path[name][at] for name in ("n_nonzero", "log_loss", "C"))
     ax.plot(x, y, "o", mfc="none", ms=12, label=f"C = {C:g}: {x:.0f} coefficients, {y:.4g}")
     ax.set(xscale="log", xlabel="coefficients", ylabel="log loss", title="Rows left out, by size")

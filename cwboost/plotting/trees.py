@@ -38,6 +38,8 @@ def plot_tree(classifier, learner: int = 0, *, max_depth: int = 4, ax=None):
     """
     ensemble = classifier.ensemble_
     learners = ensemble.learners
+    if not len(learners):
+        raise ValueError("classifier must have weak learners, got a model of 0 rounds")
     check_number("learner", learner, Integral, 0, len(learners) - 1)
     check_number("max_depth", max_depth, Integral, 0)
     trees = learners.take([learner]).flat_form()

@@ -374,14 +374,17 @@ def test_predict_does_not_demand_labels(tmp_path, capsys):
 
 def test_labels_that_are_no_classes_are_refused(tmp_path, capsys):
     data, model = tmp_path / "data.csv", tmp_path / "model.cwb"
-    rows = ["a,1,Ann,1.5", "b,2,Bob,2", "a,3,Cy,1.5", "b,4,Cy,2", "b,5,Di,2"]
-    data.write_text("\n".join(["kind,size,name,price", *rows]))
+    rows = ["a,1,Ann,1.5,", "b,2,Bob,2,", "a,3,Cy,1.5,", "b,4,Cy,2,", "b,5,Di,2,"]
+    data.write_text("\n".join(["kind,size,name,price,none", *rows]))
     for label, message in [
         ("name", "got 3 of 5 labels that occur once, such as 'Ann'"),
-        ("price", "continuous"),
+        ("price", "got numbers such as 1.5 (--label names another column, --read"),
+        ("none", "must have rows with a label, got none"),
     ]:
-        assert run("fit", data, model, "--label", label) == 1
+        assert run("fit", data, model, "--label", label, "--drop-unlabelled") == 1
         assert message in capsys.readouterr().err
+    as_text = "--label", "price", "--read", 'dtype={"price": "str"}', "--rounds", 2
+    assert run("fit", data, model, *as_text) == 0
     assert run("fit", data, model, "--label", "kind", "--drop", "name", "--rounds", 2) == 0
     # What fit left out need not be named again.
     assert run("predict", model, data) == 0 and run("evaluate", model, data, "--label", "kind") == 0

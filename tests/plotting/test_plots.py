@@ -199,6 +199,13 @@ def test_the_path_of_C():
     np.testing.assert_array_equal(x, clf.path_["n_nonzero"])
     marked = ax.lines[-1].get_data()
     assert marked[1] == min(losses) and f"C = {clf.history_['C'][-1]:g}" in ax.lines[-1].get_label()
+    rng = np.random.default_rng(1)
+    with pytest.warns(UserWarning, match="no weak learner lowers the objective"):
+        clf.fit(rng.normal(size=(120, 4)), rng.integers(0, 3, 120))
+    assert clf.n_iter_ == 0
+    assert f"C = {clf.plan_.Cs[-1]:g}" in plot_path(clf).lines[-1].get_label()
+    with pytest.raises(ValueError, match="classifier must have weak learners, got a model of 0"):
+        plot_tree(clf)
     with pytest.raises(ValueError, match="classifier must have a path_, got None: fit it with"):
         plot_path(CWBoostClassifier("stump", n_estimators=2).fit(X, NAMES[Y]))
 
