@@ -265,7 +265,8 @@ def workers(run):
                 if n_workers == 2:
                     data = [each.compute() for each in data]
                     made = partial(local_classifier, **settings)
-                    fits = {f"{n:,}, here, {k}": (partial(made, n_estimators=k), data) for k in sizes}
+                    name = f"{n:,}, here"
+                    fits = {f"{name}, {k}": (partial(made, n_estimators=k), data) for k in sizes}
                     by_turns(run.once(), client, "workers", fits)
                 close(client)
 

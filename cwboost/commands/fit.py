@@ -196,7 +196,7 @@ def _refuse_identifiers(args, table) -> None:
     if table.y.dtype.kind == "f" and (fractions := table.y[table.y % 1 != 0]).size:
         raise CommandError(
             f"{args.data} must have classes as labels, got numbers such as {fractions[0]:g} "
-            f"(--label names another column, --read 'dtype={{\"{table.label}\": \"str\"}}' makes "
+            f'(--label names another column, --read \'dtype={{"{table.label}": "str"}}\' makes '
             "these classes)"
         )
 

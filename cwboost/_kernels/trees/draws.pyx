@@ -85,7 +85,7 @@ cdef void release(Work *work, Node *node) noexcept nogil:
 
 
 cdef int64_t save(Work *work, Node *node) noexcept nogil:
-    """Make the histograms of the features that a node draws first; return how many sums they have."""
+    """Make the histograms of the features that a node draws first; return their number of sums."""
     cdef int64_t n
     work.n_free -= 1
     node.saved = work.free_places[work.n_free]

@@ -98,8 +98,7 @@ static void CWB_NAME(leaves_by_codes)(const cwb_coded *nodes, int64_t n_inner, i
                                    leaves + row);
         } else {
             CWB_NAME(block_leaves)(nodes, n_inner, n_leaves, codes + row, stride,
-                                   (int)((left + CWB_BYTES - 1) / CWB_BYTES), reach,
-                                   leaves + row);
+                                   (int)((left + CWB_BYTES - 1) / CWB_BYTES), reach, leaves + row);
         }
     }
 }
