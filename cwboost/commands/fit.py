@@ -183,21 +183,20 @@ def _shows_progress(args) -> bool:
 
 def _refuse_identifiers(args, table) -> None:
     """Refuse labels that are identifiers of rows, or targets of a regression."""
-    another = "(--label names another column)"
+    another = "--label names another column"
     if not len(table.y):
-        raise CommandError(f"{args.data} must have rows with a label, got none {another}")
+        raise CommandError(f"{args.data} must have rows with a label, got none ({another})")
     values, counts = np.unique(table.y.astype(str), return_counts=True)
     once = values[counts == 1]
     if 2 * len(once) > len(table.y):
         raise CommandError(
             f"{args.data} must have several rows per class, got {len(once)} of {len(table.y)} "
-            f"labels that occur once, such as {quoted(once[0])} {another}"
+            f"labels that occur once, such as {quoted(once[0])} ({another})"
         )
     if table.y.dtype.kind == "f" and (fractions := table.y[table.y % 1 != 0]).size:
         raise CommandError(
             f"{args.data} must have classes as labels, got numbers such as {fractions[0]:g} "
-            f'(--label names another column, --read \'dtype={{"{table.label}": "str"}}\' makes '
-            "these classes)"
+            f'({another}, --read \'dtype={{"{table.label}": "str"}}\' makes these classes)'
         )
 
 

@@ -128,8 +128,14 @@ class TreeCoordinator(Coordinator):
 
     def _grown(self, seeds, scales):
         """Grow trees to the end; a conversation that returns them, and the sums at their roots."""
-        limits = {"fewest_bytes": FEWEST_BYTES, "most_bytes": MOST_BYTES}
-        trees = GrowingTrees(self.bins, seeds, n_workers=self.n_workers, **limits, **self.settings)
+        trees = GrowingTrees(
+            self.bins,
+            seeds,
+            fewest_bytes=FEWEST_BYTES,
+            most_bytes=MOST_BYTES,
+            n_workers=self.n_workers,
+            **self.settings,
+        )
         roots, start, splits = None, scales, ()
         while trees.is_open:
             asked, closed = trees.ask()

@@ -71,7 +71,7 @@ cdef extern from "trees/rows.h" nogil:
 cwb_set = instruction_set()
 
 cdef enum:
-    FEWER_BY_ROWS = 4  # one row alone goes down a tree by so much slower than all side by side
+    SLOWER_ALONE = 4  # times that a row takes longer if it goes down a tree by itself
     CACHED = 1 << 19  # bytes of codes that are near enough: half of a common second cache
 
 
@@ -296,7 +296,7 @@ cdef bint write_outputs(
         if cells != NULL:
             memset(cells + start, 0, (end - start) * sizeof(int32_t))
     elif (work.X.codes != NULL and tree.n // 2 <= MAX_INNER_BY_CODES
-            and (cells == NULL or n_without(cells, start, end) >= (end - start) // FEWER_BY_ROWS)):
+            and (cells == NULL or n_without(cells, start, end) >= (end - start) // SLOWER_ALONE)):
         outputs_by_codes(work, tree, start, end, cells)
     elif not outputs_by_rows(work, tree, start, end, cells):
         return False
