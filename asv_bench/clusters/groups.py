@@ -248,26 +248,26 @@ def rows_of_trees(run, found):
 
 
 ROWS = (2_000_000, 10_000_000)
+"""Numbers of rows."""
 
 
 def workers(run):
     """Rounds of trees on partitions of one and two workers of 2 GB, and in one process."""
     settings = {"weak_learner": TreeFamily(8), "init": None, "probability_scale": 2.0}
     sizes = (2, 2 + run.rounds(20))
+
+    def fits(name, make, data):
+        return {f"{name}, {k}": (partial(make, **settings, n_estimators=k), data) for k in sizes}
+
     for n in (run.scaled(n) for n in ROWS):
         for _ in range(run.repeats):
             for n_workers in (1, 2):
-                client = cluster(n_workers, memory_limit=2 * 10**9)
-                data, made = on_workers(n, 20, 2), partial(OnPartitions, **settings)
-                name = f"{n:,}, on {n_workers}"
-                fits = {f"{name}, {k}": (partial(made, n_estimators=k), data) for k in sizes}
-                by_turns(run.once(), client, "workers", fits)
+                client, far = cluster(n_workers, memory_limit=2 * 10**9), on_workers(n, 20, 2)
+                made = fits(f"{n:,}, on {n_workers}", OnPartitions, far)
                 if n_workers == 2:
-                    data = [each.compute() for each in data]
-                    made = partial(local_classifier, **settings)
-                    name = f"{n:,}, here"
-                    fits = {f"{name}, {k}": (partial(made, n_estimators=k), data) for k in sizes}
-                    by_turns(run.once(), client, "workers", fits)
+                    near = [each.compute() for each in far]
+                    made |= fits(f"{n:,}, here", local_classifier, near)
+                by_turns(run.once(), client, "workers", made)
                 close(client)
 
 
